@@ -1,0 +1,62 @@
+import { z } from 'zod';
+
+/** An instant, ISO 8601 with `Z` or an offset. Answers always carry UTC with milliseconds. */
+export const timestamp = z.iso.datetime({ offset: true });
+
+/** Longest description of anything. */
+const longestDescription = 10_000;
+export const description = z.string().max(longestDescription);
+
+/** `true`, `false`, `1` or `0` in a query string. */
+export const booleanText = z
+  .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], case: 'sensitive', error: 'must be true, false, 1 or 0' })
+  .meta({ enum: ['true', 'false', '0', '1'] });
+
+/** A whole number in a query string, written in digits. */
+const integerText = ({ least, most, standard }: { least: number; most?: number; standard: number }) => {
+  const range = most === undefined ? `of at least ${least}` : `from ${least} to ${most}`;
+  return z
+    .string()
+    .regex(/^-?\d{1,15}$/, `must be a whole number ${range}`)
+    .transform(Number)
+    .refine((n) => n >= least && n <= (most ?? Number.MAX_SAFE_INTEGER), `must be a whole number ${range}`)
+    .default(standard)
+    .meta({ type: 'integer', minimum: least, ...(most === undefined ? {} : { maximum: most }), pattern: undefined });
+};
+
+/** The page that a list answers: `limit` items from `offset` on. */
+export const pageQuery = {
+  limit: integerText({ least: 1, most: 100, standard: 10 }),
+  offset: integerText({ least: 0, standard: 0 }),
+};
+
+/** `skipPagination`, on the lists that know it: everything in one answer, where the server's setting allows it. */
+export const skipPaginationQuery = { skipPagination: booleanText.default(false) };
+
+/** What every paged answer carries beside its list. */
+export const pageFields = {
+  limit: z.int(),
+  offset: z.int(),
+  count: z.int(),
+  total: z.int(),
+  hasMore: z.boolean(),
+  nextOffset: z.int().nullable(),
+};
+
+/** A paged answer: the list under its plural, and where the page stands in the whole. */
+export function pageOf<Key extends string, Item extends z.ZodType>(key: Key, item: Item) {
+  const list = { [key]: z.array(item) } as { [K in Key]: z.ZodArray<Item> };
+  return z.strictObject({ ...list, ...pageFields });
+}
+
+/** Path parameter `id`. */
+export const idParams = z.strictObject({ id: z.string() });
+
+export const deletedResponse = z.strictObject({ deletedId: z.string() });
+
+/** Flags of a write that let it pass what stopped it, each for callers who may use it. */
+export const overrideFlags = {
+  ignoreWarnings: z.boolean().optional(),
+  skipSchemaValidation: z.boolean().optional(),
+  skipHooks: z.boolean().optional(),
+};

@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { description, timestamp } from './common.ts';
+
+/** Start and end of a rule; both entries or none. A null timestamp leaves that side open. */
+const scheduleRule = z.strictObject({ enabled: z.boolean(), timestamp: timestamp.nullable() }).meta({ id: 'ScheduleRule' });
+export type ScheduleRule = z.output<typeof scheduleRule>;
+
+const savedGroupTargeting = z
+  .strictObject({ matchType: z.enum(['all', 'any', 'none']), savedGroups: z.array(z.string()) })
+  .meta({ id: 'SavedGroupTargeting' });
+export type SavedGroupTargeting = z.output<typeof savedGroupTargeting>;
+
+/** A feature whose value decides whether this rule applies: the condition is judged on `{"value": …}`. */
+const prerequisite = z.strictObject({ id: z.string(), condition: z.string() }).meta({ id: 'Prerequisite' });
+export type Prerequisite = z.output<typeof prerequisite>;
+
+const configKey = z.string().nullable().optional();
+const coverage = z.number().min(0, 'must be from 0 to 1').max(1, 'must be from 0 to 1');
+const hashVersion = z.literal([1, 2]);
+const safeRolloutStatus = z.enum(['running', 'released', 'rolled-back', 'stopped']);
+const scheduleType = z.enum(['none', 'schedule', 'ramp']);
+const variations = z.array(z.strictObject({ value: z.string(), variationId: z.string(), config: configKey }));
+
+/** A slice of a namespace that an inline experiment claims. */
+const namespaceValue = z
+  .strictObject({ enabled: z.boolean(), name: z.string(), range: z.array(z.number()).length(2) })
+  .meta({ id: 'NamespaceValue' });
+export type NamespaceValue = z.output<typeof namespaceValue>;
+
+const experimentValues = z.array(z.strictObject({ value: z.string(), weight: z.number(), name: z.string().optional() }));
+
+// ---- Rules in answers -------------------------------------------------------------------------------------------------
+
+const shownRule = {
+  id: z.string(),
+  description,
+  condition: z.string().optional(),
+  enabled: z.boolean(),
+  scheduleRules: z.array(scheduleRule).optional(),
+  scheduleType: scheduleType.optional(),
+  rampScheduleId: z.string().optional(),
+  savedGroupTargeting: z.array(savedGroupTargeting).optional(),
+  prerequisites: z.array(prerequisite).optional(),
+  allProjects: z.boolean().optional(),
+  projects: z.array(z.string()).optional(),
+};
+
+/** Where a rule applies, in the flat list of the v2 interface. */
+const shownScope = {
+  allEnvironments: z.boolean(),
+  environments: z.array(z.string()).optional(),
+  pendingRamp: z.enum(['create', 'detach']).optional(),
+};
+
+const ruleTypes = {
+  force: {
+    type: z.literal('force'),
+    value: z.string(),
+    sparse: z.boolean().optional(),
+  },
+  rollout: {
+    type: z.literal('rollout'),
+    value: z.string(),
+    sparse: z.boolean().optional(),
+    coverage,
+    hashAttribute: z.string(),
+    seed: z.string().optional(),
+    hashVersion: hashVersion.optional(),
+  },
+  experiment: {
+    type: z.literal('experiment'),
+    trackingKey: z.string().optional(),
+    hashAttribute: z.string().optional(),
+    fallbackAttribute: z.string().optional(),
+    disableStickyBucketing: z.boolean().optional(),
+    bucketVersion: z.number().optional(),
+    minBucketVersion: z.number().optional(),
+    namespace: namespaceValue.optional(),
+    coverage: coverage.optional(),
+    value: experimentValues.optional(),
+  },
+  'experiment-ref': {
+    type: z.literal('experiment-ref'),
+    variations,
+    experimentId: z.string(),
+    sparse: z.boolean().optional(),
+  },
+  'contextual-bandit-ref': {
+    type: z.literal('contextual-bandit-ref'),
+    variations,
+    contextualBanditId: z.string(),
+  },
+  'safe-rollout': {
+    type: z.literal('safe-rollout'),
+    controlValue: z.string(),
+    variationValue: z.string(),
+    seed: z.string().optional(),
+    hashAttribute: z.string().optional(),
+    trackingKey: z.string().optional(),
+    safeRolloutId: z.string().optional(),
+    status: safeRolloutStatus.optional(),
+  },
+};
+
+/** A rule of the v1 interface, listed under the environment it applies to. */
+export const featureRuleV1 = z
+  .discriminatedUnion('type', [
+    z.strictObject({ ...shownRule, ...ruleTypes.force }),
+    z.strictObject({ ...shownRule, ...ruleTypes.rollout }),
+    z.strictObject({ ...shownRule, ...ruleTypes.experiment }),
+    z.strictObject({ ...shownRule, ...ruleTypes['experiment-ref'] }),
+    z.strictObject({ ...shownRule, ...ruleTypes['contextual-bandit-ref'] }),
+    z.strictObject({ ...shownRule, ...ruleTypes['safe-rollout'] }),
+  ])
+  .meta({ id: 'FeatureRuleV1' });
+export type FeatureRuleV1 = z.output<typeof featureRuleV1>;
+
+/** A rule of the v2 interface, in the one list of its feature, with its own scope. */
+export const featureRule = z
+  .discriminatedUnion('type', [
+    z.strictObject({ ...shownRule, ...ruleTypes.force, config: configKey, ...shownScope }),
+    z.strictObject({ ...shownRule, ...ruleTypes.rollout, config: configKey, ...shownScope }),
+    z.strictObject({ ...shownRule, ...ruleTypes.experiment, ...shownScope }),
+    z.strictObject({ ...shownRule, ...ruleTypes['experiment-ref'], ...shownScope }),
+    z.strictObject({ ...shownRule, ...ruleTypes['contextual-bandit-ref'], ...shownScope }),
+    z.strictObject({ ...shownRule, ...ruleTypes['safe-rollout'], ...shownScope }),
+  ])
+  .meta({ id: 'FeatureRule' });
+export type FeatureRule = z.output<typeof featureRule>;
+
+// ---- Rules in requests ------------------------------------------------------------------------------------------------
+
+const ruleInput = {
+  id: z.string().max(256).optional(),
+  description: description.optional(),
+  condition: z.string().optional(),
+  enabled: z.boolean().optional(),
+  scheduleRules: z.array(scheduleRule).optional(),
+  /** Which editor shows the schedule; kept as sent. */
+  scheduleType: scheduleType.optional(),
+  /** Shown where a ramp drives the rule; may be sent back unchanged. */
+  rampScheduleId: z.string().optional(),
+  savedGroups: z
+    .array(z.strictObject({ match: z.enum(['all', 'none', 'any']), ids: z.array(z.string()) }))
+    .optional(),
+  savedGroupTargeting: z.array(savedGroupTargeting).optional().meta({ deprecated: true }),
+  prerequisites: z.array(prerequisite).optional(),
+  allEnvironments: z.boolean().optional(),
+  environments: z.array(z.string()).optional(),
+  allProjects: z.boolean().optional(),
+  projects: z.array(z.string()).optional(),
+};
+
+/**
+ * A rule as a v2 body brings it in. Inline experiments come in through v1 only; safe rollouts and contextual bandits may
+ * only be sent back where the feature has them already.
+ */
+export const featureRuleInput = z
+  .discriminatedUnion(
+    'type',
+    [
+      z.strictObject({ ...ruleInput, ...ruleTypes.force, config: configKey }),
+      z.strictObject({ ...ruleInput, ...ruleTypes.rollout, config: configKey }),
+      z.strictObject({ ...ruleInput, ...ruleTypes['experiment-ref'] }),
+      z.strictObject({
+        ...ruleInput,
+        ...ruleTypes['safe-rollout'],
+        hashAttribute: z.string(),
+        safeRolloutId: z.string(),
+      }),
+      z.strictObject({ ...ruleInput, ...ruleTypes['contextual-bandit-ref'] }),
+    ],
+    {
+      error: (issue) =>
+        (issue.input as { type?: unknown } | null)?.type === 'experiment'
+          ? 'inline experiment rules can be written through /v1/features only'
+          : undefined,
+    },
+  )
+  .meta({ id: 'FeatureRuleInput' });
+export type FeatureRuleInput = z.output<typeof featureRuleInput>;

@@ -1,0 +1,16 @@
+import * as attributes from './attributes.ts';
+import * as environments from './environments.ts';
+import * as features from './features.ts';
+import * as members from './members.ts';
+import * as meta from './meta.ts';
+import type { Operation } from './operation.ts';
+import * as projects from './projects.ts';
+import * as sdkConnections from './sdk-connections.ts';
+
+const areas: readonly object[] = [projects, environments, features, sdkConnections, attributes, members, meta];
+
+const isOperation = (declared: unknown): declared is Operation =>
+  typeof declared === 'object' && declared !== null && 'method' in declared && 'response' in declared;
+
+/** Every operation of the interface, area by area, in the order of their declaration. */
+export const operations: readonly Operation[] = areas.flatMap((area) => Object.values(area).filter(isOperation));
