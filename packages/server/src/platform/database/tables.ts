@@ -1,0 +1,189 @@
+import type { ColumnType } from 'kysely';
+
+/**
+ * The tables, as data: the types of every query come from here, and a test holds it against the migrated database.
+ * What a column stores beyond its SQL type (the shape of JSON) is a type argument.
+ */
+interface Column<Read, Write> {
+  readonly sql: string;
+  readonly nullable: boolean;
+  readonly filled: boolean;
+  /** Carries the types only. */
+  readonly types?: ColumnType<Read, Write, Write>;
+}
+
+const column = <Read, Write = Read>(sql: string): Column<Read, Write> => ({ sql, nullable: false, filled: false });
+const nullable = <Read, Write>(of: Column<Read, Write>): Column<Read | null, Write | null | undefined> => ({
+  sql: of.sql,
+  nullable: true,
+  filled: of.filled,
+});
+/** The database fills it in where a row leaves it out. */
+const filled = <Read, Write>(of: Column<Read, Write>): Column<Read, Write | undefined> => ({
+  sql: of.sql,
+  nullable: of.nullable,
+  filled: true,
+});
+
+const text = column<string>('text');
+const flag = column<boolean>('bool');
+const whole = column<number>('int8');
+const instant = column<Date>('timestamptz');
+const texts = column<string[]>('_text');
+const bytes = column<Buffer>('bytea');
+/** Kept as written: key order survives, and so does text that `jsonb` refuses. Written as JSON text. */
+const json = <Shape>() => column<Shape, string>('json');
+
+/** A role and the environments it is limited to. */
+export interface RoleRule {
+  readonly role: string;
+  readonly limitAccessByEnvironment: boolean;
+  readonly environments: readonly string[];
+}
+export interface ProjectRoleRule extends RoleRule {
+  readonly project: string;
+  readonly additionalRoles?: readonly RoleRule[];
+}
+
+/** Columns that say what a principal (member or key) may do. */
+const roleColumns = {
+  role: text,
+  limit_access_by_environment: filled(flag),
+  environments: filled(texts),
+  additional_roles: filled(json<readonly RoleRule[]>()),
+  project_roles: filled(json<readonly ProjectRoleRule[]>()),
+};
+
+export const tables = {
+  /** Facts of this installation, such as fingerprints of its secrets. */
+  installation: { name: text, value: text },
+
+  organization: {
+    id: text,
+    name: text,
+    owner_email: text,
+    external_id: nullable(text),
+    suspended: filled(flag),
+    date_created: instant,
+  },
+
+  person: {
+    id: text,
+    email: text,
+    name: text,
+    super_admin: filled(flag),
+    email_verified: filled(flag),
+    date_created: instant,
+  },
+  member: {
+    organization: text,
+    person: text,
+    ...roleColumns,
+    managed_by_idp: filled(flag),
+    date_created: instant,
+    date_updated: instant,
+    last_login: nullable(instant),
+  },
+  api_key: {
+    id: text,
+    organization: text,
+    hash: bytes,
+    preview: text,
+    description: text,
+    ...roleColumns,
+    requester_header: filled(column<'optional' | 'required' | 'rejected'>('text')),
+    requester_permissions: filled(column<'assume' | 'key'>('text')),
+    disabled: filled(flag),
+    expires_at: nullable(instant),
+    last_used: nullable(instant),
+    created_by: text,
+    date_created: instant,
+  },
+
+  /** The configuration version of each organization; its row is locked by every landing. */
+  configuration: { organization: text, version: whole, instant },
+  /** The instant of every version there was. */
+  configuration_version: { organization: text, version: whole, instant },
+  /** Every state that a payload reads, append-only: a landing adds a row for each object it changes. */
+  published_state: {
+    organization: text,
+    kind: text,
+    id: text,
+    version: whole,
+    /** Place among the objects of its kind, in the order of creation; the same in all rows of an object. */
+    ordinal: whole,
+    /** Null: deleted by this version. */
+    state: nullable(json<unknown>()),
+    date_created: instant,
+    date_updated: instant,
+  },
+  /** Which row of `published_state` is an object's newest; no row: it does not exist (any more). */
+  live_state: { organization: text, kind: text, id: text, version: whole },
+
+  /** Drafts and landed revisions of every revisioned kind. */
+  revision: {
+    organization: text,
+    kind: text,
+    entity: text,
+    version: whole,
+    id: text,
+    status: text,
+    base_version: whole,
+    content: json<unknown>(),
+    comment: text,
+    created_by: json<unknown>(),
+    published_by: nullable(json<unknown>()),
+    date_created: instant,
+    date_updated: instant,
+    date_published: nullable(instant),
+  },
+
+  tag: { organization: text, id: text },
+
+  audit: {
+    id: text,
+    organization: text,
+    actor: json<unknown>(),
+    event: text,
+    entity_kind: text,
+    entity_id: text,
+    entity_name: nullable(text),
+    reason: nullable(text),
+    details: nullable(text),
+    date_created: instant,
+  },
+  event: {
+    id: text,
+    organization: text,
+    event: text,
+    object: text,
+    object_id: text,
+    data: json<unknown>(),
+    date_created: instant,
+  },
+  /** Events whose delivery has not been arranged yet. */
+  outbox: { position: filled(whole), event: text },
+
+  /** The last version that changed the payload of a connection, settled once for all processes. */
+  payload_change: {
+    organization: text,
+    connection: text,
+    version: whole,
+    instant,
+    hash: text,
+    ciphertexts: nullable(json<Readonly<Record<string, string>>>()),
+  },
+
+  /** Which connections have been asked for their payload, and since when. */
+  connection_use: { organization: text, connection: text, first_used: instant },
+
+  /** Requests counted by key and minute, summed over the processes. Unlogged: it may be lost. */
+  request_count: { key: text, minute: whole, requests: whole },
+} as const;
+
+type TypesOf<C> = C extends Column<infer Read, infer Write> ? ColumnType<Read, Write, Write> : never;
+
+/** What Kysely knows of the database. */
+export type Database = {
+  [Table in keyof typeof tables]: { [Name in keyof (typeof tables)[Table]]: TypesOf<(typeof tables)[Table][Name]> };
+};

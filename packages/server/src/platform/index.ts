@@ -1,0 +1,27 @@
+/** What everything stands on: settings, database, time, ids, errors, jobs, news between processes. */
+export { backoff } from './backoff.ts';
+export { type Build, readBuild } from './build.ts';
+export { type Clock, systemClock } from './clock.ts';
+export { isDatabaseAway } from './database/away.ts';
+export { type Address, connect, type Db, type Tx } from './database/connect.ts';
+export { DatabaseError, migrate } from './database/migrate.ts';
+export type { ProjectRoleRule, RoleRule } from './database/tables.ts';
+export { DataDirectoryError, type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/index.ts';
+export {
+  conflict,
+  forbidden,
+  invalid,
+  notFound,
+  quoted,
+  quotedList,
+  Refusal,
+  unavailable,
+} from './errors.ts';
+export { idMaker, type NewId } from './ids.ts';
+export { type Job, type Jobs, startJobs } from './jobs.ts';
+export { createLog, type Log } from './log.ts';
+export { announce, listenToNews, type News, type NewsListener } from './news.ts';
+export { isPublicHost } from './public-host.ts';
+export { judgeRegularExpression, type RegularExpressionVerdict } from './regular-expression/index.ts';
+export { digest, loadSecrets, type Secrets } from './secrets.ts';
+export { rateLimit, readSettings, SettingError, type Settings } from './settings.ts';
