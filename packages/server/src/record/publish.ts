@@ -1,0 +1,212 @@
+import { sql } from 'kysely';
+import { announce, type Clock, conflict, type Db, type NewId, type Tx } from '../platform/index.ts';
+import type { Actor } from './actor.ts';
+import { type AuditEntry, writeAudit } from './audit.ts';
+import { type EventDraft, writeEvents } from './events.ts';
+import type { LiveStates } from './live-states.ts';
+import {
+  type ConfigurationVersion,
+  type RecordingReader,
+  readerOf,
+  recordingReader,
+  type StateKind,
+  type StateReader,
+} from './states.ts';
+
+/** One object goes from the state that was read to another. */
+export interface StateChange<State = unknown> {
+  readonly kind: StateKind<State>;
+  readonly id: string;
+  /** Null: it is deleted. */
+  readonly state: State | null;
+  /** False: nobody edited it, so its `dateUpdated` stays (a boundary of its schedule passed, say). */
+  readonly edited?: boolean;
+}
+
+/** What one transaction makes true, all of it or nothing. */
+export interface Publication {
+  readonly changes: readonly StateChange[];
+  readonly audit: readonly AuditEntry[];
+  /** Made once the version is known, since events carry its instant. */
+  readonly events?: (landed: ConfigurationVersion) => readonly EventDraft[];
+  /** Further rows of the same transaction. */
+  readonly also?: (tx: Tx, landed: ConfigurationVersion) => Promise<void>;
+}
+
+/** What a judge decided. */
+export interface Judgement<Result> {
+  /** Null: nothing is to be done. */
+  readonly publication: Publication | null;
+  /** What the judge wants to hand on, such as what it read. */
+  readonly result: Result;
+}
+
+/**
+ * Decides what is to be published, from the states it reads. It is asked again when something it read has changed before its
+ * decision could land, so it must do nothing but decide.
+ */
+export type Judge<Result> = (states: StateReader) => Promise<Judgement<Result>> | Judgement<Result>;
+
+export interface Recorder {
+  /**
+   * Publishes what the judge decides, under the next configuration version.
+   *
+   * @returns the judge's result, and the version, which is null when there was nothing to do
+   * @throws Refusal (conflict) when an object that the decision changes was changed by somebody else meanwhile
+   */
+  publish<Result>(
+    organization: string,
+    actor: Actor,
+    judge: Judge<Result>,
+  ): Promise<{ landed: ConfigurationVersion | null; result: Result }>;
+  /** Publishes the first version of an organization that is made in the same transaction. */
+  publishFirst(tx: Tx, organization: string, actor: Actor, publication: Publication): Promise<ConfigurationVersion>;
+}
+
+const mostJudgements = 5;
+const rowsAtOnce = 1_000;
+
+export function createRecorder(tools: { db: Db; clock: Clock; newId: NewId; live: LiveStates }): Recorder {
+  const { db, live } = tools;
+
+  return {
+    async publish(organization, actor, judge) {
+      for (let judgement = 1; judgement <= mostJudgements; judgement++) {
+        const { version } = await db
+          .selectFrom('configuration')
+          .select('version')
+          .where('organization', '=', organization)
+          .executeTakeFirstOrThrow();
+        const states = recordingReader(await live.at(organization, version));
+        const { publication, result } = await judge(states);
+        if (publication === null) return { landed: null, result };
+        const landed = await db
+          .transaction()
+          .execute((tx) => land(tx, { ...tools, organization, actor, states, publication }));
+        if (landed !== null) {
+          await live.at(organization, landed.version);
+          return { landed, result };
+        }
+      }
+      throw conflict('Too many changes were made at the same time. Try again.');
+    },
+
+    async publishFirst(tx, organization, actor, publication) {
+      const at = { version: 0, instant: new Date(0) };
+      await tx
+        .insertInto('configuration')
+        .values({ organization, ...at })
+        .execute();
+      const states = recordingReader(readerOf({ organization, at, kinds: new Map() }));
+      const landed = await land(tx, { ...tools, organization, actor, states, publication });
+      if (landed === null) throw new Error('Nobody else can have changed an organization that does not exist yet.');
+      return landed;
+    },
+  };
+}
+
+interface Landing {
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly organization: string;
+  readonly actor: Actor;
+  readonly states: RecordingReader;
+  readonly publication: Publication;
+}
+
+/** @returns null when what was judged is no longer so */
+async function land(tx: Tx, landing: Landing): Promise<ConfigurationVersion | null> {
+  const { clock, newId, organization, actor, states, publication } = landing;
+  // From here on the landings of one organization are serial; nothing else is locked, so nothing can deadlock.
+  const last = await tx
+    .selectFrom('configuration')
+    .select(['version', 'instant'])
+    .where('organization', '=', organization)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+  if (last.version !== states.at.version && (await readingsMoved(tx, landing))) return null;
+
+  const version = last.version + 1;
+  const instant = new Date(Math.max(clock.now().getTime(), last.instant.getTime() + 1));
+  const landed = { version, instant };
+  await writeStates(tx, organization, landed, states, publication.changes);
+  await tx.updateTable('configuration').set(landed).where('organization', '=', organization).execute();
+  await tx
+    .insertInto('configuration_version')
+    .values({ organization, ...landed })
+    .execute();
+  await publication.also?.(tx, landed);
+  await writeAudit(tx, newId, organization, actor, instant, publication.audit);
+  await writeEvents(tx, organization, actor, instant, publication.events?.(landed) ?? []);
+  await announce(tx, { topic: 'configuration', organization, version });
+  return landed;
+}
+
+/**
+ * Whether something that the judge read is different now.
+ *
+ * @throws Refusal (conflict) when it is one of the objects to be changed
+ */
+async function readingsMoved(tx: Tx, { organization, states, publication }: Landing): Promise<boolean> {
+  const moved = await tx
+    .selectFrom('published_state')
+    .select(['kind', 'id', (eb) => eb.fn.max('version').as('version')])
+    .where('organization', '=', organization)
+    .where('version', '>', states.at.version)
+    .groupBy(['kind', 'id'])
+    .execute();
+  const different = moved.filter(({ kind, id, version }) => states.wouldReadOtherwise(kind, id, version));
+  for (const { kind, id } of different) {
+    const target = publication.changes.find((change) => change.kind.name === kind && change.id === id);
+    if (target !== undefined && states.get(target.kind, id) !== null) {
+      throw conflict(
+        `The ${target.kind.label} "${id}" was changed by somebody else at the same moment. Load it again, then repeat your change.`,
+      );
+    }
+  }
+  return different.length > 0;
+}
+
+async function writeStates(
+  tx: Tx,
+  organization: string,
+  { version, instant }: ConfigurationVersion,
+  states: StateReader,
+  changes: readonly StateChange[],
+): Promise<void> {
+  const rows = changes.map(({ kind, id, state, edited = true }) => {
+    const before = states.get(kind, id);
+    return {
+      organization,
+      kind: kind.name,
+      id,
+      version,
+      ordinal: before?.ordinal ?? sql<number>`nextval('published_state_ordinal')`,
+      state: state === null ? null : JSON.stringify(state),
+      date_created: before?.dateCreated ?? instant,
+      date_updated: edited || before === null ? instant : before.dateUpdated,
+    };
+  });
+  for (let from = 0; from < rows.length; from += rowsAtOnce) {
+    const some = rows.slice(from, from + rowsAtOnce);
+    await tx.insertInto('published_state').values(some).execute();
+    const living = some
+      .filter((row) => row.state !== null)
+      .map(({ kind, id }) => ({ organization, kind, id, version }));
+    if (living.length > 0) {
+      await tx
+        .insertInto('live_state')
+        .values(living)
+        .onConflict((on) => on.columns(['organization', 'kind', 'id']).doUpdateSet({ version }))
+        .execute();
+    }
+    for (const { kind, id } of some.filter((row) => row.state === null)) {
+      await tx
+        .deleteFrom('live_state')
+        .where('organization', '=', organization)
+        .where('kind', '=', kind)
+        .where('id', '=', id)
+        .execute();
+    }
+  }
+}
