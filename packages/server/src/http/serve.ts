@@ -1,0 +1,194 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Operation, Permission } from '@halyard/contract';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type Clock, forbidden, type Log, type NewId, Refusal } from '../platform/index.ts';
+import { type Admit, admission } from './admission.ts';
+import { bodyLimit, decodeBody, refuseHarm } from './body.ts';
+import { allowAnyOrigin, answerPreflight } from './cors.ts';
+import { fitForm } from './form.ts';
+import type { RateLimiter } from './rate-limit.ts';
+import { refusalAnswer } from './refusals.ts';
+import type { Authenticator, PermissionScope, Requester } from './requester.ts';
+import { type Call, JsonText, type Route } from './route.ts';
+import { checkShape } from './shape.ts';
+
+/** Takes a request before everything else and answers it alone; false: it is not one of its own. */
+export type Interceptor = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** Something that is served without a credential and is no operation: health, the interface description. */
+export interface OpenRoute {
+  readonly path: string;
+  answer(reply: FastifyReply): Promise<unknown>;
+}
+
+export interface HttpOptions {
+  readonly routes: readonly Route[];
+  readonly openRoutes: readonly OpenRoute[];
+  /** Answers the index of the API. */
+  readonly index: () => object;
+  /** The public SDK routes, whose path is hot. */
+  readonly intercept: Interceptor;
+  readonly authenticator: Authenticator;
+  /** Null: no limit. */
+  readonly rateLimiter: RateLimiter | null;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly log: Log;
+}
+
+/** Below these, nothing is told to a caller without a credential, not even what there is. */
+const guarded = /^\/(api|v1|v2|ofrep)([/?]|$)/;
+const prefixes = ['', '/api'];
+const indexPaths = ['/api', '/api/', '/v1/', '/api/v1/'];
+const longestPathParameter = 1_000;
+
+/** The HTTP server of the service, not yet listening. */
+export function createHttp(options: HttpOptions): FastifyInstance {
+  const { log, intercept } = options;
+  const app = Fastify({
+    serverFactory: (handle) =>
+      createServer((request, response) => {
+        if (!intercept(request, response)) handle(request, response);
+      }),
+    loggerInstance: log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit,
+    genReqId: () => options.newId('req_'),
+    requestTimeout: 60_000,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: longestPathParameter },
+    frameworkErrors: (error, _request, reply) => refuse(reply, error, log),
+  });
+
+  // Bodies are only collected here and decoded once the operation is known: one that defines no body ignores what is sent.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('X-Request-Id', request.id);
+    allowAnyOrigin(reply.raw);
+    if (answerPreflight(request.raw, reply.raw, 204)) reply.hijack();
+    else done();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, id } = request;
+    log.info(
+      { request: id, method, path: pathOf(request), status: reply.statusCode, ms: reply.elapsedTime },
+      'Answered',
+    );
+    done();
+  });
+  app.setErrorHandler((error, _request, reply) => refuse(reply, error, log));
+
+  const admit = admission(options.authenticator, options.rateLimiter, options.clock);
+  for (const route of options.routes) serveOperation(app, route, admit);
+  for (const path of indexPaths) {
+    app.get(path, async (request, reply) => {
+      await admit(request, reply);
+      return options.index();
+    });
+  }
+  for (const { path, answer } of options.openRoutes) app.get(path, (_request, reply) => answer(reply));
+  app.setNotFoundHandler(async (request, reply) => {
+    if (guarded.test(request.url)) await admit(request, reply);
+    throw new Refusal('notFound', `There is nothing at ${request.method} ${pathOf(request)}.`);
+  });
+  return app;
+}
+
+function serveOperation(app: FastifyInstance, route: Route, admit: Admit): void {
+  const { operation } = route;
+  for (const prefix of prefixes) {
+    app.route({
+      method: operation.method,
+      url: prefix + operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      handler: async (request, reply) => {
+        if (operation.deprecated) reply.header('Deprecation', 'true');
+        const body = bodyOf(operation, request);
+        const requester = await admit(request, reply);
+        refuseHarm([request.params, request.query]);
+        const shape = checkShape(operation, {
+          params: request.params,
+          query: request.query,
+          body: body.form ? fitForm(operation, body.value) : body.value,
+        });
+        const call = callOf(operation, requester, shape as Shape, request, reply);
+        const answer = await route.handler(call);
+        call.assertAsked();
+        if (!(answer instanceof JsonText)) return answer;
+        return reply.type('application/json; charset=utf-8').send(answer.bytes);
+      },
+    });
+  }
+}
+
+const bodyOf = (operation: Operation, request: FastifyRequest) =>
+  operation.body === undefined
+    ? { value: undefined, form: false }
+    : decodeBody(request.body as Buffer | undefined, {
+        contentType: request.headers['content-type'],
+        contentEncoding: request.headers['content-encoding'],
+      });
+
+type Shape = Pick<Call, 'params' | 'query' | 'body'>;
+
+function callOf(
+  operation: Operation,
+  requester: Requester,
+  shape: Shape,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Call & { assertAsked(): void } {
+  const needed = new Set(typeof operation.permission === 'string' ? [operation.permission] : operation.permission);
+  let asked = needed.has('anyCredential');
+  const ask = (permission: Permission) => {
+    asked ||= needed.has(permission);
+  };
+  return {
+    ...shape,
+    requester,
+    sees(projects) {
+      ask('readData');
+      return requester.maySee(projects);
+    },
+    may(permission, scope) {
+      ask(permission);
+      return requester.may(permission, scope);
+    },
+    demand(permission, scope) {
+      ask(permission);
+      if (!requester.may(permission, scope)) throw lacking(permission, scope);
+    },
+    landed(at) {
+      if (at !== null) reply.header('X-Service-Config-Version', at.version);
+    },
+    requestHeader(name) {
+      return request.raw.headersDistinct[name.toLowerCase()]?.join(',');
+    },
+    header(name, value) {
+      reply.header(name, value);
+    },
+    assertAsked() {
+      if (!asked) throw new Error(`${operation.id} answered without asking for its permission.`);
+    },
+  };
+}
+
+function lacking(permission: Permission, { projects, environments }: PermissionScope): Refusal {
+  const named = projects.filter((project) => project !== '');
+  const where = [
+    named.length === 0 ? '' : ` in project ${named.join(', ')}`,
+    environments === undefined || environments.length === 0 ? '' : ` for ${environments.join(', ')}`,
+  ].join('');
+  return forbidden(`This needs the permission ${permission}${where}, which the key does not have.`);
+}
+
+/** The path without its query: a query may hold what does not belong into a log. */
+const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]?.slice(0, 500) ?? '';
+
+function refuse(reply: FastifyReply, error: unknown, log: Log): void {
+  const { status, body, headers, unexpected } = refusalAnswer(error);
+  if (unexpected) log.error({ request: reply.request.id, err: error }, 'Failed');
+  if (status === 401) reply.header('WWW-Authenticate', 'Bearer');
+  reply.code(status).headers(headers).send(body);
+}
