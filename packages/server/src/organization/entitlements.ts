@@ -1,0 +1,32 @@
+import { forbidden } from '../platform/index.ts';
+
+/** Commercial features that something here asks for. */
+export type Entitlement =
+  | 'schedule-feature-flag'
+  | 'prerequisites'
+  | 'prerequisite-targeting'
+  | 'json-validation'
+  | 'environment-inheritance'
+  | 'encrypt-features-endpoint'
+  | 'hash-secure-attributes'
+  | 'remote-evaluation'
+  | 'cloud-proxy';
+
+/** Which commercial features this installation has on. Only beginning or enlarging their use is asked about. */
+export interface Entitlements {
+  /** @throws Refusal (forbidden) naming the one that is off */
+  require(entitlement: Entitlement): void;
+}
+
+/** @param granted the setting `ENTITLEMENTS` */
+export function entitlements(granted: readonly string[] | 'all'): Entitlements {
+  return {
+    require(entitlement) {
+      if (granted === 'all' || granted.includes(entitlement)) return;
+      throw forbidden(
+        `This needs the feature ${entitlement}, which is switched off on this installation (setting ENTITLEMENTS).`,
+        { body: { details: { reason: 'entitlement_required', entitlement } } },
+      );
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import type { Environment, postEnvironment, putEnvironment } from '@halyard/contract';
+import type { Call } from '../http/index.ts';
+import { invalid, quoted } from '../platform/index.ts';
+import { type Live, type StateReader, stateKind } from '../record/index.ts';
+import { type ResourceKit, type ResourceService, sent } from '../resources/index.ts';
+import type { Entitlements } from './entitlements.ts';
+import { requireProjects } from './projects.ts';
+import { type References, withoutProject } from './references.ts';
+
+export interface EnvironmentState {
+  readonly description: string;
+  /** Shown with a switch on lists. */
+  readonly toggleOnList: boolean;
+  /** What a new feature gets here when its creation does not say. */
+  readonly defaultState: boolean;
+  /** Projects whose features can be on here; none: all. */
+  readonly projects: readonly string[];
+  /** The environment that features follow here until they are first changed here. */
+  readonly parent?: string;
+}
+
+export const environmentKind = stateKind<EnvironmentState>('environment');
+
+export type LiveEnvironment = Live<EnvironmentState>;
+
+/** The environments in the order of the organization. */
+export const environmentsOf = (states: StateReader): readonly LiveEnvironment[] => states.all(environmentKind);
+
+export interface EnvironmentService {
+  list(call: Call): Environment[];
+  create(call: Call<typeof postEnvironment>): Promise<Environment>;
+  update(call: Call<typeof putEnvironment>): Promise<Environment>;
+  delete(call: Call, id: string): Promise<void>;
+}
+
+export function environmentService(
+  kit: ResourceKit,
+  granted: Entitlements,
+  references: () => readonly References[],
+): EnvironmentService {
+  const environments: ResourceService<EnvironmentState, Environment> = kit({
+    kind: environmentKind,
+    audited: 'environment',
+    seenIn: ({ state }) => (state.projects.length === 0 ? null : state.projects),
+    show: ({ id, state }) => ({ id, ...state, projects: [...state.projects] }),
+  });
+  const demand = (call: Call, id: string, projects: readonly string[]) =>
+    call.demand('manageEnvironments', { projects, environments: [id] });
+
+  return {
+    list: (call) => environments.visible(call).map((live) => environments.show(call, live)),
+    create: (call) =>
+      environments.create(call, (states) => {
+        const { id, parent, ...fields } = call.body;
+        const projects = fields.projects ?? [];
+        if (parent !== undefined) granted.require('environment-inheritance');
+        demand(call, id, projects);
+        if (states.get(environmentKind, id) !== null) throw invalid(`There is an environment ${quoted(id)} already.`);
+        requireProjects(states, projects);
+        if (parent !== undefined && states.get(environmentKind, parent) === null) {
+          throw invalid(`Unknown parent environment ${quoted(parent)}.`);
+        }
+        const standard = { description: '', toggleOnList: false, defaultState: false, projects: [] };
+        return { id, state: { ...standard, ...sent({ ...fields, parent }) } };
+      }),
+    update: (call) =>
+      environments.change(call, call.params.id, ({ id, state }, states) => {
+        const changed = { ...state, ...sent(call.body) };
+        demand(call, id, state.projects);
+        demand(call, id, changed.projects);
+        requireProjects(
+          states,
+          changed.projects.filter((project) => !state.projects.includes(project)),
+        );
+        return changed;
+      }),
+    delete: (call, id) =>
+      environments.remove(call, id, ({ state }, states) => {
+        demand(call, id, state.projects);
+        const why = whyItStays(states, id) ?? firstReason(references(), states, id);
+        if (why !== null) throw invalid(`The environment ${quoted(id)} cannot be deleted: ${why}.`);
+        return {};
+      }),
+  };
+}
+
+function whyItStays(states: StateReader, id: string): string | null {
+  const others = environmentsOf(states).filter((environment) => environment.id !== id);
+  if (others.length === 0) return 'it is the last one of the organization';
+  const children = others.filter(({ state }) => state.parent === id).map((child) => child.id);
+  return children.length === 0 ? null : `it is the parent of ${children.join(', ')}`;
+}
+
+function firstReason(references: readonly References[], states: StateReader, id: string): string | null {
+  for (const holder of references) {
+    const why = holder.whyEnvironmentStays?.(states, id) ?? null;
+    if (why !== null) return why;
+  }
+  return null;
+}
+
+/** Environments name projects. */
+export const environmentReferences: References = {
+  withoutProject: (states, project) => ({
+    changes: environmentsOf(states)
+      .filter(({ state }) => withoutProject(state.projects, project) !== state.projects)
+      .map(({ id, state }) => ({
+        kind: environmentKind,
+        id,
+        state: { ...state, projects: withoutProject(state.projects, project) },
+        edited: false,
+      })),
+  }),
+};

@@ -1,0 +1,17 @@
+/** Organizations and what structures them: settings, projects, environments, tags. Declares the port `References`. */
+export { type Entitlement, type Entitlements, entitlements } from './entitlements.ts';
+export {
+  type EnvironmentService,
+  type EnvironmentState,
+  environmentKind,
+  environmentReferences,
+  environmentService,
+  environmentsOf,
+  type LiveEnvironment,
+} from './environments.ts';
+export { type NewOrganization, type Organization, type Organizations, organizationService } from './organizations.ts';
+export { type ProjectService, type ProjectState, projectKind, projectService, requireProjects } from './projects.ts';
+export { type References, together, withoutProject } from './references.ts';
+export { organizationRoutes } from './routes.ts';
+export { type OrganizationSettings, settingsId, settingsKind, settingsOf } from './settings.ts';
+export { registerTags } from './tags.ts';
