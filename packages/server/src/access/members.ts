@@ -1,0 +1,120 @@
+import type { listMembers, QueryOf, Member as ShownMember } from '@halyard/contract';
+import { sql } from 'kysely';
+import { type Db, invalid, quoted } from '../platform/index.ts';
+import type { RoleInfo } from './permission-check.ts';
+
+/** A person who belongs to an organization. */
+export interface Member {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly roles: RoleInfo;
+  readonly managedByIdp: boolean;
+  readonly dateCreated: Date;
+  readonly dateUpdated: Date;
+  readonly lastLogin: Date | null;
+}
+
+/** The members of organizations. */
+export interface Members {
+  /** Those that match, by id. */
+  list(organization: string, filters: Omit<QueryOf<typeof listMembers>, 'limit' | 'offset'>): Promise<Member[]>;
+  /** Those of the ids that are members. */
+  byIds(organization: string, ids: readonly string[]): Promise<ReadonlyMap<string, Member>>;
+  /** The member with that id or, in any letter case, that e-mail. */
+  find(organization: string, idOrEmail: string): Promise<Member | null>;
+  /**
+   * Resolves the owner that a request names, an id or an e-mail, to the member's id.
+   *
+   * @throws Refusal (invalid) when it is no member
+   */
+  resolveOwner(organization: string, owner: string): Promise<string>;
+}
+
+const idPrefix = 'u_';
+
+export function memberService(db: Db): Members {
+  const membersOf = (organization: string) =>
+    db
+      .selectFrom('member')
+      .innerJoin('person', 'person.id', 'member.person')
+      .selectAll('member')
+      .select(['person.id', 'person.email', 'person.name'])
+      .where('member.organization', '=', organization)
+      .orderBy('person.id');
+  type Row = Awaited<ReturnType<ReturnType<typeof membersOf>['executeTakeFirstOrThrow']>>;
+
+  const fromRow = (row: Row): Member => ({
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    roles: {
+      role: row.role,
+      limitAccessByEnvironment: row.limit_access_by_environment,
+      environments: row.environments,
+      additionalRoles: row.additional_roles,
+      projectRoles: row.project_roles,
+    },
+    managedByIdp: row.managed_by_idp,
+    dateCreated: row.date_created,
+    dateUpdated: row.date_updated,
+    lastLogin: row.last_login,
+  });
+
+  const find = async (organization: string, idOrEmail: string): Promise<Member | null> => {
+    const byId = membersOf(organization).where('person.id', '=', idOrEmail);
+    const byEmail = membersOf(organization).where(sql`lower(person.email)`, '=', idOrEmail.toLowerCase());
+    const row = (await byId.executeTakeFirst()) ?? (await byEmail.executeTakeFirst());
+    return row === undefined ? null : fromRow(row);
+  };
+
+  return {
+    find,
+    async list(organization, { userName, userEmail, globalRole }) {
+      let query = membersOf(organization);
+      if (userName !== undefined) query = query.where('person.name', '=', userName);
+      if (userEmail !== undefined) query = query.where('person.email', '=', userEmail);
+      if (globalRole !== undefined) query = query.where('member.role', '=', globalRole);
+      return (await query.execute()).map(fromRow);
+    },
+    async byIds(organization, ids) {
+      if (ids.length === 0) return new Map();
+      const rows = await membersOf(organization)
+        .where('person.id', 'in', [...new Set(ids)])
+        .execute();
+      return new Map(rows.map((row) => [row.id, fromRow(row)]));
+    },
+    async resolveOwner(organization, owner) {
+      const member = await find(organization, owner);
+      if (member !== null && (member.id === owner || !owner.startsWith(idPrefix))) return member.id;
+      throw invalid(
+        `The owner ${quoted(owner)} is no member of the organization. Send a member's user id or e-mail, as GET /v1/members lists them.`,
+      );
+    },
+  };
+}
+
+/** A member as the interface shows it. */
+export function showMember({ id, email, name, roles, ...rest }: Member): ShownMember {
+  return {
+    id,
+    email,
+    name,
+    globalRole: roles.role,
+    environments: [...roles.environments],
+    limitAccessByEnvironment: roles.limitAccessByEnvironment,
+    additionalRoles: roles.additionalRoles.map((rule) => ({ ...rule, environments: [...rule.environments] })),
+    projectRoles: roles.projectRoles.map(({ additionalRoles, ...rule }) => ({
+      ...rule,
+      environments: [...rule.environments],
+      ...(additionalRoles === undefined
+        ? {}
+        : { additionalRoles: additionalRoles.map((more) => ({ ...more, environments: [...more.environments] })) }),
+    })),
+    teams: [],
+    managedbyIdp: rest.managedByIdp,
+    ...(rest.lastLogin === null ? {} : { lastLoginDate: rest.lastLogin.toISOString() }),
+    dateCreated: rest.dateCreated.toISOString(),
+    dateUpdated: rest.dateUpdated.toISOString(),
+  };
+}
