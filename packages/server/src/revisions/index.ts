@@ -1,0 +1,14 @@
+/** The revision engine: landing changes of revisioned objects, and the gates that may stop them. Declares `RevisionKind`, `Gate`. */
+export { type Clearance, type Gate, passGates } from './gates.ts';
+export {
+  type Landed,
+  type Landing,
+  type LandingJudge,
+  type LiveRevision,
+  liveRevision,
+  type RevisedChange,
+  type Revision,
+  type RevisionKind,
+  type Revisions,
+  revisionEngine,
+} from './land.ts';
