@@ -1,0 +1,111 @@
+import type { Attribute, postAttribute, putAttribute } from '@halyard/contract';
+import type { Call } from '../http/index.ts';
+import { type References, requireProjects, withoutProject } from '../organization/index.ts';
+import { invalid, quoted } from '../platform/index.ts';
+import { type StateChange, stateKind } from '../record/index.ts';
+import { type ResourceKit, type ResourceService, sent } from '../resources/index.ts';
+
+/** A targeting attribute, known by its property. */
+export type AttributeState = Omit<Attribute, 'property'>;
+
+export const attributeKind = stateKind<AttributeState>('attribute');
+
+export interface AttributeService {
+  /** Those that are not archived; of a project, also the organization-wide ones. */
+  list(call: Call, projectId: string | undefined): Attribute[];
+  create(call: Call<typeof postAttribute>): Promise<Attribute>;
+  update(call: Call<typeof putAttribute>): Promise<Attribute>;
+  delete(call: Call, property: string): Promise<void>;
+}
+
+export function attributeService(kit: ResourceKit): AttributeService {
+  const attributes: ResourceService<AttributeState, Attribute> = kit({
+    kind: attributeKind,
+    audited: 'attribute',
+    seenIn: ({ state }) => (state.projects === undefined || state.projects.length === 0 ? null : state.projects),
+    show: ({ id, state }) => ({ property: id, ...state }),
+  });
+  const demand = (call: Call, projects: readonly string[] = []) =>
+    call.demand('manageTargetingAttributes', { projects });
+
+  return {
+    list: (call, projectId) =>
+      attributes
+        .visible(call)
+        .filter(({ state }) => state.archived !== true && appliesTo(state, projectId))
+        .map((live) => attributes.show(call, live)),
+    create: (call) =>
+      attributes.create(call, (states) => {
+        const { property, ...fields } = call.body;
+        demand(call, fields.projects);
+        if (states.get(attributeKind, property) !== null) {
+          throw invalid(`There is an attribute ${quoted(property)} already, perhaps an archived one.`);
+        }
+        requireProjects(states, fields.projects ?? []);
+        return { id: property, state: fitting(sent(fields) as AttributeState) };
+      }),
+    update: (call) =>
+      attributes.change(call, call.params.property, ({ state }, states) => {
+        const changed = { ...state, ...sent(call.body) };
+        demand(call, state.projects);
+        demand(call, changed.projects);
+        const added = (changed.projects ?? []).filter((project) => !state.projects?.includes(project));
+        requireProjects(states, added);
+        return fitting(changed);
+      }),
+    delete: (call, property) =>
+      attributes.remove(call, property, ({ state }) => {
+        demand(call, state.projects);
+        return {};
+      }),
+  };
+}
+
+const appliesTo = ({ projects }: AttributeState, projectId: string | undefined): boolean =>
+  projectId === undefined || projects === undefined || projects.length === 0 || projects.includes(projectId);
+
+/** Drops what does not go with the datatype: choices are for text, formats for single texts. */
+function fitting({ enum: choices, format, ...state }: AttributeState): AttributeState {
+  const hasChoices = ['enum', 'string[]', 'secureString[]'].includes(state.datatype);
+  const hasFormat = ['string', 'secureString'].includes(state.datatype);
+  return {
+    ...state,
+    ...(choices !== undefined && hasChoices ? { enum: choices } : {}),
+    ...(format !== undefined && hasFormat ? { format } : {}),
+  };
+}
+
+/** Attributes name projects. */
+export const attributeReferences: References = {
+  withoutProject: (states, project) => ({
+    changes: states.all(attributeKind).flatMap(({ id, state }) => {
+      const projects = withoutProject(state.projects ?? [], project);
+      return projects === (state.projects ?? projects)
+        ? []
+        : [{ kind: attributeKind, id, state: { ...state, projects: [...projects] } }];
+    }),
+  }),
+};
+
+const text = (id: string): StateChange<AttributeState> => ({ kind: attributeKind, id, state: { datatype: 'string' } });
+const choice = (id: string, choices: string): StateChange<AttributeState> => ({
+  kind: attributeKind,
+  id,
+  state: { datatype: 'enum', enum: choices },
+});
+
+/** What a new organization can target by from the start: what SDKs fill in by themselves. */
+export const defaultAttributes: readonly StateChange<AttributeState>[] = [
+  { kind: attributeKind, id: 'id', state: { datatype: 'string', hashAttribute: true } },
+  text('url'),
+  text('path'),
+  text('host'),
+  text('query'),
+  choice('deviceType', 'desktop,mobile'),
+  choice('browser', 'chrome,edge,firefox,safari,unknown'),
+  text('utmSource'),
+  text('utmMedium'),
+  text('utmCampaign'),
+  text('utmTerm'),
+  text('utmContent'),
+];

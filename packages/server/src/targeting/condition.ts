@@ -1,0 +1,193 @@
+import { invalid, judgeRegularExpression, quoted } from '../platform/index.ts';
+
+/** A condition as JSON: attribute paths with what is expected of them, and logic over conditions. */
+export type ConditionObject = { readonly [key: string]: unknown };
+
+const logic = new Set(['$or', '$nor', '$and', '$not']);
+
+const operators = new Set([
+  '$eq',
+  '$ne',
+  '$lt',
+  '$lte',
+  '$gt',
+  '$gte',
+  '$veq',
+  '$vne',
+  '$vgt',
+  '$vgte',
+  '$vlt',
+  '$vlte',
+  '$exists',
+  '$in',
+  '$nin',
+  '$ini',
+  '$nini',
+  '$inGroup',
+  '$notInGroup',
+  '$all',
+  '$alli',
+  '$elemMatch',
+  '$size',
+  '$regex',
+  '$regexi',
+  '$type',
+  '$not',
+]);
+
+/** Deep enough for anything a person writes, and far from what could exhaust a stack, in SDKs too. */
+const deepest = 32;
+/** Each is judged when it is written, which takes time. */
+const mostExpressions = 50;
+
+/**
+ * Reads a condition that a request brings.
+ *
+ * @param place what the condition belongs to, for the message
+ * @returns null where it targets everyone
+ * @throws Refusal (invalid) when it is not JSON, not of the shape of a condition, or could do harm
+ */
+export function readCondition(text: string, place: string): ConditionObject | null {
+  if (text.trim() === '') return null;
+  const condition = parsed(text, place);
+  if (!isObject(condition))
+    throw invalid(`The condition of ${place} must be a JSON object, such as {"country": "DE"}.`);
+  checkCondition(condition, { place, expressions: 0 }, 1);
+  return Object.keys(condition).length === 0 ? null : condition;
+}
+
+function parsed(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw invalid(`The condition of ${place} is not JSON: ${(error as Error).message}.`);
+  }
+}
+
+interface Checking {
+  readonly place: string;
+  expressions: number;
+}
+
+const isObject = (value: unknown): value is ConditionObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function checkCondition(condition: unknown, checking: Checking, depth: number): void {
+  const { place } = checking;
+  refuseDepth(depth, place);
+  if (!isObject(condition))
+    throw invalid(
+      `The condition of ${place} holds ${quoted(JSON.stringify(condition) ?? '')} where a condition is expected.`,
+    );
+  for (const [key, operand] of Object.entries(condition)) {
+    if (key === '$savedGroups') throw unknownGroups([operand].flat(), place);
+    if (!logic.has(key)) {
+      checkExpected(operand, checking, depth + 1);
+    } else if (key === '$not') {
+      checkCondition(operand, checking, depth + 1);
+    } else {
+      if (!Array.isArray(operand)) throw invalid(`The condition of ${place} needs a list of conditions after ${key}.`);
+      for (const part of operand) checkCondition(part, checking, depth + 1);
+    }
+  }
+}
+
+/** Checks what is expected of one attribute: a value to equal, or operators. */
+function checkExpected(expected: unknown, checking: Checking, depth: number): void {
+  const { place } = checking;
+  refuseDepth(depth, place);
+  if (Array.isArray(expected)) return refuseDeepValue(expected, place, depth);
+  if (!isObject(expected)) return;
+  const keys = Object.keys(expected);
+  const isOperation = keys.length > 0 && keys.every((key) => key.startsWith('$'));
+  if (!isOperation) return refuseDeepValue(expected, place, depth);
+  for (const [operator, operand] of Object.entries(expected)) checkOperator(operator, operand, checking, depth);
+}
+
+function checkOperator(operator: string, operand: unknown, checking: Checking, depth: number): void {
+  const { place } = checking;
+  if (!operators.has(operator)) {
+    throw invalid(
+      `The condition of ${place} uses the unknown operator ${quoted(operator)}. There are: ${[...operators].join(', ')}.`,
+    );
+  }
+  switch (operator) {
+    case '$inGroup':
+    case '$notInGroup':
+      throw unknownGroups([operand], place);
+    case '$regex':
+    case '$regexi':
+      return checkExpression(operand, operator, checking);
+    case '$not':
+    case '$size':
+      return checkExpected(operand, checking, depth + 1);
+    case '$elemMatch':
+      return checkElement(operand, checking, depth + 1);
+    case '$all':
+    case '$alli':
+      if (Array.isArray(operand)) for (const part of operand) checkExpected(part, checking, depth + 1);
+      return;
+    case '$in':
+    case '$nin':
+    case '$ini':
+    case '$nini':
+      if (!Array.isArray(operand)) throw invalid(`The condition of ${place} needs a list after ${operator}.`);
+      return refuseDeepValue(operand, place, depth);
+    default:
+      return refuseDeepValue(operand, place, depth);
+  }
+}
+
+/** An element is matched by operators, or by a condition on its own members. */
+function checkElement(operand: unknown, checking: Checking, depth: number): void {
+  const isOperation = isObject(operand) && Object.keys(operand).some((key) => operators.has(key) && key !== '$not');
+  if (isOperation) checkExpected(operand, checking, depth);
+  else checkCondition(operand, checking, depth);
+}
+
+function checkExpression(pattern: unknown, operator: string, checking: Checking): void {
+  const { place } = checking;
+  if (typeof pattern !== 'string')
+    throw invalid(`The condition of ${place} needs a regular expression as text after ${operator}.`);
+  if (++checking.expressions > mostExpressions) {
+    throw invalid(`The condition of ${place} holds more than ${mostExpressions} regular expressions.`);
+  }
+  const verdict = judgeRegularExpression(pattern, operator === '$regexi' ? 'i' : '');
+  // What JavaScript cannot read may be meant for SDKs of other languages, whose expressions differ.
+  if (verdict.kind === 'safe' || verdict.kind === 'invalid') return;
+  throw invalid(
+    `The regular expression ${quoted(pattern)} in the condition of ${place} could stall the applications that evaluate it: ${verdict.reason}.`,
+  );
+}
+
+const unknownGroups = (ids: readonly unknown[], place: string) =>
+  invalid(
+    `The condition of ${place} names an unknown saved group: ${ids
+      .map((id) => quoted(String(id)))
+      .join(', ')
+      .slice(0, 500)}.`,
+  );
+
+function refuseDepth(depth: number, place: string): void {
+  if (depth > deepest) throw invalid(`The condition of ${place} is nested deeper than ${deepest} levels.`);
+}
+
+function refuseDeepValue(value: unknown, place: string, depth: number): void {
+  refuseDepth(depth, place);
+  if (typeof value !== 'object' || value === null) return;
+  for (const part of Object.values(value)) refuseDeepValue(part, place, depth + 1);
+}
+
+/** The attributes that a condition looks at: first steps of its paths, whatever the logic around them. */
+export function attributesIn(condition: ConditionObject): Set<string> {
+  const found = new Set<string>();
+  const visit = (node: unknown): void => {
+    if (!isObject(node)) return;
+    for (const [key, operand] of Object.entries(node)) {
+      if (logic.has(key)) for (const part of [operand].flat()) visit(part);
+      else if (key !== '$savedGroups') found.add(key.split('.', 1)[0] ?? key);
+    }
+  };
+  visit(condition);
+  return found;
+}
