@@ -1,0 +1,48 @@
+import type { deleteFeature as deleteOperation } from '@halyard/contract';
+import type { Call } from '../http/index.ts';
+import { environmentsOf, settingsOf } from '../organization/index.ts';
+import { forbidden, invalid } from '../platform/index.ts';
+import type { Recorder } from '../record/index.ts';
+import { inProject } from './direct-write.ts';
+import { featureDeleted } from './events.ts';
+import { contentOf, featureKind, featureRevisionKind } from './feature.ts';
+import { countDependents } from './prerequisites.ts';
+import { servingEnvironments } from './scope.ts';
+import { type FeatureTools, findFeature, ownerEmails } from './tools.ts';
+
+/** Deletes a feature with its revisions. A live one is archived first, unless the organization lets the API skip that. */
+export async function deleteFeature(
+  call: Call<typeof deleteOperation>,
+  tools: FeatureTools & { readonly recorder: Recorder },
+): Promise<void> {
+  const { organization, actor } = call.requester;
+  const { id } = call.params;
+  const { landed } = await tools.recorder.publish(organization, actor, async (states) => {
+    const live = findFeature(call, states, id);
+    const { state } = live;
+    const where = { ...inProject(state.project), environments: servingEnvironments(state, environmentsOf(states)) };
+    call.demand('deleteFeatures', where);
+    if (!state.archived) {
+      call.demand('publishFeatures', where);
+      if (!settingsOf(states).restApiBypassesReviews) {
+        throw forbidden('A live feature is not deleted at once. Archive it first: POST {"archived": true} to it.');
+      }
+    }
+    const dependents = countDependents(id, states);
+    if (dependents > 0) {
+      throw invalid(
+        `The feature is a prerequisite of ${dependents === 1 ? 'another feature' : `${dependents} other features`}. Remove it there first.`,
+      );
+    }
+    const emails = await ownerEmails(tools.members, organization, [state.owner]);
+    const publication = {
+      changes: [{ kind: featureKind, id, state: null }],
+      audit: [{ event: 'feature.delete', entity: { object: 'feature', id, name: id }, pre: contentOf(state) }],
+      events: () => [featureDeleted(live, { states, kinds: tools.kinds, emails })],
+      also: (tx: Parameters<typeof tools.revisions.forget>[0]) =>
+        tools.revisions.forget(tx, organization, featureRevisionKind, id),
+    };
+    return { publication, result: null };
+  });
+  call.landed(landed);
+}

@@ -1,0 +1,90 @@
+import { isDeepStrictEqual } from 'node:util';
+import { environmentsOf } from '../organization/index.ts';
+import { changesBetween, type EventDraft, previousAttributes, type StateReader } from '../record/index.ts';
+import type { Revision } from '../revisions/index.ts';
+import { contentOf, type FeatureContent, type LiveFeature } from './feature.ts';
+import { environmentView, servingEnvironments } from './scope.ts';
+import { type ShowContext, showFeatureV1, showRevisionV1 } from './show.ts';
+
+/** Fields whose change is none that a subscriber waits for. */
+const ignored = new Set(['dateUpdated', 'date', 'definition', 'savedGroups']);
+
+const projectsOf = (...features: readonly LiveFeature[]) => [
+  ...new Set(features.flatMap(({ state }) => [state.project, ...state.targetingProjects]).filter((id) => id !== '')),
+];
+const tagsOf = (...features: readonly LiveFeature[]) => [...new Set(features.flatMap(({ state }) => state.tags))];
+
+const common = (event: string, live: LiveFeature) => ({ event, object: 'feature', objectId: live.id });
+
+export function featureCreated(live: LiveFeature, context: ShowContext): EventDraft {
+  return {
+    ...common('feature.created', live),
+    data: { object: showFeatureV1(live, context) },
+    projects: projectsOf(live),
+    tags: tagsOf(live),
+    environments: servingEnvironments(live.state, environmentsOf(context.states)),
+  };
+}
+
+export function featureDeleted(live: LiveFeature, context: ShowContext): EventDraft {
+  return {
+    ...common('feature.deleted', live),
+    data: { object: showFeatureV1(live, context) },
+    projects: projectsOf(live),
+    tags: tagsOf(live),
+    environments: environmentsOf(context.states).map(({ id }) => id),
+  };
+}
+
+/** What is told of an update: that its revision was published, and what it changed. */
+export function featureUpdated(before: LiveFeature, after: LiveFeature, context: ShowContext): EventDraft[] {
+  const old = showFeatureV1(before, context);
+  const fresh = showFeatureV1(after, context);
+  const changes = changesBetween(old, fresh, ignored);
+  const routing = { projects: projectsOf(before, after), tags: tagsOf(before, after) };
+  const environments = affected(before.state, after.state, context.states);
+  const published: EventDraft = {
+    ...common('feature.revision.published', after),
+    data: { object: showRevisionV1(after.id, publishedRevision(before, after), context) },
+    ...routing,
+    environments,
+  };
+  if (changes === null) return [published];
+  const updated: EventDraft = {
+    ...common('feature.updated', after),
+    data: { object: fresh, previous_attributes: previousAttributes(old, fresh, ignored), changes },
+    ...routing,
+    environments,
+  };
+  return [published, updated];
+}
+
+const publishedRevision = (before: LiveFeature, { state, dateUpdated }: LiveFeature): Revision<FeatureContent> => ({
+  ...state.revision,
+  baseVersion: before.state.revision.version,
+  status: 'published',
+  content: contentOf(state),
+  dateUpdated,
+  datePublished: dateUpdated,
+});
+
+/** Fields that concern every environment. */
+const everywhere = ['archived', 'defaultValue', 'prerequisites', 'project', 'valueType'] as const;
+
+/** Environments whose switch or rules changed and which are on before or after; for what concerns all, all. */
+function affected(before: FeatureContent, after: FeatureContent, states: StateReader): string[] {
+  const environments = environmentsOf(states);
+  if (everywhere.some((field) => !isDeepStrictEqual(before[field], after[field])))
+    return environments.map(({ id }) => id);
+  const [old, fresh] = [environmentView(before, environments), environmentView(after, environments)];
+  const rules = (content: FeatureContent, view: typeof old, id: string) =>
+    content.rules
+      .filter((rule) => view.applies(rule, id))
+      .map(({ allEnvironments: _all, environments: _some, ...rule }) => rule);
+  return environments
+    .map(({ id }) => id)
+    .filter((id) => old.isOn(id) || fresh.isOn(id))
+    .filter(
+      (id) => old.isOn(id) !== fresh.isOn(id) || !isDeepStrictEqual(rules(before, old, id), rules(after, fresh, id)),
+    );
+}

@@ -1,0 +1,73 @@
+import type { FeatureValueType } from '@halyard/contract';
+import type { JsonValue } from '@halyard/evaluation';
+import { invalid } from '../platform/index.ts';
+import type { FeatureContent, StoredRule } from './feature.ts';
+import type { RuleKinds } from './rule-kinds.ts';
+import { type Misfit, misfits } from './value-schema.ts';
+import { normalValue, overlaid, typedValue } from './values.ts';
+
+const defaultName = 'The default value';
+const nameIn = (rule: StoredRule, index: number, name: string) => `${name} of rule ${index + 1} ("${rule.id}")`;
+
+/** Rules with their values brought into the form that is stored. */
+export const withNormalValues = (
+  rules: readonly StoredRule[],
+  type: FeatureValueType,
+  kinds: RuleKinds,
+): StoredRule[] =>
+  rules.map((rule, index) => {
+    const kind = kinds.get(rule.type);
+    if (kind === undefined) return rule;
+    const values = kind.values(rule).map(({ name, value }) => normalValue(type, value, nameIn(rule, index, name)));
+    return kind.withValues(rule, values);
+  });
+
+export const normalDefault = (type: FeatureValueType, value: string): string => normalValue(type, value, defaultName);
+
+/** Everything the feature can serve, as SDKs would get it, and what messages call it. */
+function servedValues(
+  content: FeatureContent,
+  kinds: RuleKinds,
+): { name: string; part: 'default' | 'rules'; value: JsonValue }[] {
+  const base = typedValue(content.valueType, content.defaultValue);
+  const ofRules = content.rules.flatMap((rule, index) => {
+    const kind = kinds.get(rule.type);
+    const sparse = content.valueType === 'json' && kind?.isSparse(rule) === true;
+    return (kind?.values(rule) ?? []).map(({ name, value }) => {
+      const typed = typedValue(content.valueType, value);
+      // A sparse value is a part of a value: only what comes of it can be held against the schema.
+      return { name: nameIn(rule, index, name), part: 'rules' as const, value: sparse ? overlaid(base, typed) : typed };
+    });
+  });
+  return [{ name: defaultName, part: 'default', value: base }, ...ofRules];
+}
+
+/**
+ * Holds the values of a feature against its schema.
+ *
+ * @param sent which of the values the request itself brought
+ * @throws Refusal (invalid) when one of those does not fit
+ * @returns those that were there before and do not fit
+ */
+export async function checkAgainstSchema(
+  content: FeatureContent,
+  kinds: RuleKinds,
+  sent: { default: boolean; rules: boolean },
+): Promise<Misfit[]> {
+  const values = servedValues(content, kinds);
+  const own = await misfits(
+    content.jsonSchema,
+    values.filter(({ part }) => sent[part]),
+  );
+  if (own.length > 0) throw invalid(own.map(sentence).join('\n'));
+  return misfits(
+    content.jsonSchema,
+    values.filter(({ part }) => !sent[part]),
+  );
+}
+
+/** Every value that does not fit, wherever it came from. */
+export const allMisfits = (content: FeatureContent, kinds: RuleKinds): Promise<Misfit[]> =>
+  misfits(content.jsonSchema, servedValues(content, kinds));
+
+export const sentence = ({ name, reason }: Misfit): string => `${name} does not fit the jsonSchema: ${reason}.`;

@@ -1,0 +1,162 @@
+import type { Condition, FeatureDefinition, FeatureMetadata, FeatureRule, ParentCondition } from '@halyard/evaluation';
+import { environmentsOf, projectKind } from '../../organization/index.ts';
+import type { StateReader } from '../../record/index.ts';
+import { deliveryProjects, type FeatureState, featureKind, ruleIdStem, type StoredRule } from '../feature.ts';
+import type { CompilationContext, RuleKinds } from '../rule-kinds.ts';
+import { isScheduledOn } from '../schedule.ts';
+import { type EnvironmentView, environmentView } from '../scope.ts';
+import { overlaid, typedValue } from '../values.ts';
+import { withKnownKeys } from './known-keys.ts';
+import type { PayloadOptions } from './options.ts';
+import { prerequisiteJudge, type ReadPrerequisite } from './prerequisites.ts';
+import { secureAttributes } from './secure-attributes.ts';
+import { common, type Projects, reaches, servedProjects } from './served-projects.ts';
+
+/** Compiles the payload of one kind of connection at one configuration version. */
+export interface PayloadCompiler {
+  /** False: the environment lets none of the connection's projects in, and the whole payload is empty. */
+  readonly servesAnything: boolean;
+  /** The definition of a feature; null: it is not in the payload. */
+  feature(id: string): FeatureDefinition | null;
+}
+
+/** A feature that is delivered, and how the environment sees it. */
+interface Delivered {
+  readonly id: string;
+  readonly state: FeatureState;
+  readonly view: EnvironmentView;
+  readonly projects: Projects;
+}
+
+/**
+ * A pure function of the states, their version's instant, and the options: the same on every process, at any time.
+ */
+export function payloadCompiler(states: StateReader, kinds: RuleKinds, options: PayloadOptions): PayloadCompiler {
+  const environments = environmentsOf(states);
+  const served = servedProjects(states, options);
+  const secured = secureAttributes(states, options.hashSecureAttributes);
+  const exists = environments.some(({ id }) => id === options.environment);
+  const found = new Map<string, Delivered | null>();
+
+  const deliver = (id: string): Delivered | null => {
+    const state = states.get(featureKind, id)?.state;
+    if (state === undefined || state.archived || !exists) return null;
+    const projects = deliveryProjects(state);
+    if (served !== null && !reaches(common(projects, served))) return null;
+    const view = environmentView(state, environments);
+    return view.isOn(options.environment) ? { id, state, view, projects } : null;
+  };
+  const delivered = (id: string): Delivered | null => {
+    const known = found.get(id);
+    if (known !== undefined) return known;
+    const fresh = deliver(id);
+    found.set(id, fresh);
+    return fresh;
+  };
+
+  const judge = prerequisiteJudge((id) => {
+    const feature = delivered(id);
+    if (feature === null) return null;
+    const { state, view } = feature;
+    return {
+      prerequisites: state.prerequisites,
+      hasRules: state.rules.some((rule) => rule.enabled && view.applies(rule, options.environment)),
+      defaultValue: typedValue(state.valueType, state.defaultValue),
+    };
+  });
+
+  const publicIds = (projects: Projects): string[] | null =>
+    projects === null
+      ? null
+      : [...projects].filter((id) => id !== '').map((id) => states.get(projectKind, id)?.state.publicId ?? id);
+
+  const compileRule = (rule: StoredRule, feature: Delivered, context: CompilationContext): CompiledRule => {
+    const { state, view, projects } = feature;
+    const scope = rule.allProjects ? null : new Set(rule.projects);
+    const applies =
+      rule.enabled &&
+      view.applies(rule, options.environment) &&
+      reaches(common(scope, projects, served)) &&
+      isScheduledOn(rule.scheduleRules, states.at.instant);
+    if (!applies) return dropped;
+    const body = kinds.get(rule.type)?.compile(rule, context) ?? null;
+    const required = judge.reduce(rule.prerequisites);
+    if (body === null || required === null) return dropped;
+    const condition = compiledCondition(rule.condition);
+    const named = publicIds(scope === null ? null : common(scope, deliveryProjects(state)));
+    return {
+      requires: required.length > 0,
+      rule: {
+        ...(options.includeRuleIds ? { id: ruleIdStem(rule.id) } : {}),
+        ...(condition === null ? {} : { condition: secured(condition) }),
+        ...(required.length === 0 ? {} : { parentConditions: parentConditions(required) }),
+        ...body,
+        ...(options.includeProjectIdInMetadata && named !== null && named.length > 0
+          ? { metadata: { projects: named } }
+          : {}),
+      } as FeatureRule,
+    };
+  };
+
+  const metadata = ({ state, projects }: Delivered): FeatureMetadata | null => {
+    const ids = options.includeProjectIdInMetadata ? (publicIds(projects) ?? []) : [];
+    const tags = options.includeTagsInMetadata ? state.tags : [];
+    if (ids.length === 0 && tags.length === 0) return null;
+    return { ...(ids.length === 0 ? {} : { projects: ids }), ...(tags.length === 0 ? {} : { tags }) };
+  };
+
+  return {
+    servesAnything: reaches(served),
+
+    feature(id) {
+      const feature = delivered(id);
+      if (feature === null) return null;
+      const { state } = feature;
+      const required = judge.reduce(state.prerequisites);
+      if (required === null) return null;
+
+      const defaultValue = typedValue(state.valueType, state.defaultValue);
+      const context: CompilationContext = {
+        feature: id,
+        includeNames: options.includeExperimentNames,
+        typed: (value, sparse) => {
+          const typed = typedValue(state.valueType, value);
+          return sparse && state.valueType === 'json' ? overlaid(defaultValue, typed) : typed;
+        },
+      };
+      const compiled = state.rules.map((rule) => compileRule(rule, feature, context));
+      const dependsOnOthers = required.length > 0 || compiled.some(({ requires }) => requires);
+      if (dependsOnOthers && !options.capabilities.has('prerequisites')) return null;
+
+      const gates = parentConditions(required).map((parent) => ({ parentConditions: [{ ...parent, gate: true }] }));
+      const rules = [...gates, ...compiled.flatMap(({ rule }) => rule ?? [])];
+      const more = metadata(feature);
+      return withKnownKeys(
+        { defaultValue, ...(rules.length === 0 ? {} : { rules }), ...(more === null ? {} : { metadata: more }) },
+        options,
+      );
+    },
+  };
+}
+
+interface CompiledRule {
+  /** Null: it serves nothing here. */
+  readonly rule: FeatureRule | null;
+  /** It depends on other features. */
+  readonly requires: boolean;
+}
+const dropped: CompiledRule = { rule: null, requires: false };
+
+const parentConditions = (required: readonly ReadPrerequisite[]): ParentCondition[] =>
+  required.filter(({ condition }) => Object.keys(condition).length > 0).map(({ id, condition }) => ({ id, condition }));
+
+/** Null where a rule targets everyone. Stored text that cannot be read targets nobody. */
+function compiledCondition(text: string): Condition | null {
+  if (text.trim() === '') return null;
+  try {
+    const condition = JSON.parse(text) as Condition;
+    return Object.keys(condition).length === 0 ? null : condition;
+  } catch {
+    return { __unreadable__: true };
+  }
+}

@@ -1,0 +1,72 @@
+/** What an SDK version understands; some of it changes what a payload may hold. */
+export type Capability =
+  | 'looseUnmarshalling'
+  | 'namespacesV2'
+  | 'encryption'
+  | 'streaming'
+  | 'bucketingV2'
+  | 'visualEditor'
+  | 'semverTargeting'
+  | 'visualEditorJS'
+  | 'remoteEval'
+  | 'visualEditorDragDrop'
+  | 'stickyBucketing'
+  | 'prerequisites'
+  | 'redirects'
+  | 'savedGroupReferences'
+  | 'trackingPlugin'
+  | 'caseInsensitiveRegex'
+  | 'caseInsensitiveMembership'
+  | 'contextualBandits';
+
+/** For whom a payload is compiled: everything of an SDK connection that decides what is in it. */
+export interface PayloadOptions {
+  readonly environment: string;
+  /** Projects of the connection, none meaning all that the environment lets in; null: no filter at all. */
+  readonly projects: readonly string[] | null;
+  readonly capabilities: ReadonlySet<Capability>;
+  readonly includeRuleIds: boolean;
+  readonly includeExperimentNames: boolean;
+  readonly includeProjectIdInMetadata: boolean;
+  readonly includeTagsInMetadata: boolean;
+  readonly hashSecureAttributes: boolean;
+  /** The `experiments` of the payload: present, if only empty, when either kind is on. */
+  readonly includeAutoExperiments: boolean;
+  readonly savedGroupReferences: boolean;
+}
+
+/** Every capability there is. */
+export const everyCapability: ReadonlySet<Capability> = new Set<Capability>([
+  'looseUnmarshalling',
+  'namespacesV2',
+  'encryption',
+  'streaming',
+  'bucketingV2',
+  'visualEditor',
+  'semverTargeting',
+  'visualEditorJS',
+  'remoteEval',
+  'visualEditorDragDrop',
+  'stickyBucketing',
+  'prerequisites',
+  'redirects',
+  'savedGroupReferences',
+  'trackingPlugin',
+  'caseInsensitiveRegex',
+  'caseInsensitiveMembership',
+  'contextualBandits',
+]);
+
+/** What the interface shows as a feature's definition in an environment: for an SDK that understands everything. */
+export const definitionOptions = (environment: string): PayloadOptions => ({
+  environment,
+  projects: null,
+  capabilities: everyCapability,
+  includeRuleIds: false,
+  includeExperimentNames: false,
+  includeProjectIdInMetadata: false,
+  includeTagsInMetadata: false,
+  hashSecureAttributes: false,
+  includeAutoExperiments: false,
+  savedGroupReferences: false,
+});

@@ -1,0 +1,112 @@
+import type { Prerequisite } from '@halyard/contract';
+import { environmentsOf } from '../organization/index.ts';
+import { invalid, quoted } from '../platform/index.ts';
+import type { StateReader } from '../record/index.ts';
+import { readCondition } from '../targeting/index.ts';
+import { type FeatureContent, featureKind, seenIn } from './feature.ts';
+import { environmentView } from './scope.ts';
+
+/** What the v1 and v2 feature bodies mean when they name a prerequisite by its id alone. */
+export const mustBeTrue = (id: string): Prerequisite => ({ id, condition: '{"value": true}' });
+
+/**
+ * Checks prerequisites that a request brings: the features exist, can be read and are not the feature itself, and the
+ * conditions look at their value.
+ *
+ * @throws Refusal (invalid)
+ */
+export function checkPrerequisites(
+  prerequisites: readonly Prerequisite[],
+  context: {
+    feature: string;
+    place: string;
+    states: StateReader;
+    maySee: (projects: readonly string[] | null) => boolean;
+  },
+): void {
+  const { feature, place, states, maySee } = context;
+  for (const { id, condition } of prerequisites) {
+    if (id === feature) throw invalid(`A feature cannot be its own prerequisite, as ${place} asks.`);
+    const required = states.get(featureKind, id);
+    if (required === null || !maySee(seenIn(required.state))) {
+      throw invalid(`${place} has the unknown prerequisite ${quoted(id)}. Name a feature that exists.`);
+    }
+    const parsed = readCondition(condition, `the prerequisite ${quoted(id)} of ${place}`);
+    const paths = Object.keys(parsed ?? {});
+    if (parsed === null || !paths.every((path) => /^(value|value\..+|\$and|\$or|\$nor|\$not)$/.test(path))) {
+      throw invalid(
+        `The condition on the prerequisite ${quoted(id)} of ${place} must look at "value", such as {"value": true}.`,
+      );
+    }
+  }
+}
+
+/**
+ * Refuses a feature that would, through others, depend on itself.
+ *
+ * Dependence goes through prerequisites of features and, in each environment, of enabled rules that apply there.
+ *
+ * @throws Refusal (invalid) naming the circle
+ */
+export function refuseCycle(feature: string, content: FeatureContent, states: StateReader): void {
+  const environments = environmentsOf(states);
+  const contentOf = (id: string): FeatureContent | null =>
+    id === feature ? content : (states.get(featureKind, id)?.state ?? null);
+  for (const { id: environment } of environments) {
+    const circle = findCircle(feature, (id) => {
+      const of = contentOf(id);
+      return of === null ? [] : requiredIn(of, environment, environmentView(of, environments).applies);
+    });
+    if (circle !== null) {
+      throw invalid(
+        `These features would require each other: ${circle.map(quoted).join(' → ')}. Remove one of the prerequisites.`,
+      );
+    }
+  }
+}
+
+/** Ids of the features that a feature depends on in an environment. */
+function requiredIn(
+  content: FeatureContent,
+  environment: string,
+  applies: (rule: FeatureContent['rules'][number], environment: string) => boolean,
+): string[] {
+  const rules = content.rules.filter((rule) => rule.enabled && applies(rule, environment));
+  return [...content.prerequisites, ...rules.flatMap((rule) => rule.prerequisites)].map(({ id }) => id);
+}
+
+/** A way from the feature back to itself; null: there is none. Circles that others have among themselves are not its concern. */
+function findCircle(feature: string, requires: (id: string) => string[]): string[] | null {
+  const cameFrom = new Map<string, string>();
+  const open = [feature];
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    for (const required of requires(id)) {
+      if (required === feature) return wayTo(id, cameFrom, feature);
+      if (cameFrom.has(required)) continue;
+      cameFrom.set(required, id);
+      open.push(required);
+    }
+  }
+  return null;
+}
+
+function wayTo(id: string, cameFrom: ReadonlyMap<string, string>, feature: string): string[] {
+  const way = [feature];
+  for (let at: string | undefined = id; at !== undefined && at !== feature; at = cameFrom.get(at)) way.unshift(at);
+  return [feature, ...way];
+}
+
+/** Whether a feature has another one among its prerequisites, its own or those of an enabled rule. */
+export function requires(content: FeatureContent, other: string): boolean {
+  return (
+    content.prerequisites.some(({ id }) => id === other) ||
+    content.rules.some((rule) => rule.enabled && rule.prerequisites.some(({ id }) => id === other))
+  );
+}
+
+/** How many features that are not archived have it among their prerequisites, also ones the caller cannot see. */
+export function countDependents(feature: string, states: StateReader): number {
+  return states
+    .all(featureKind)
+    .filter(({ id, state }) => id !== feature && !state.archived && requires(state, feature)).length;
+}

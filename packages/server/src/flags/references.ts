@@ -1,0 +1,49 @@
+import { type References, together, withoutProject } from '../organization/index.ts';
+import type { Clock } from '../platform/index.ts';
+import type { Landed, Revisions } from '../revisions/index.ts';
+import { landedFeature, revisedFeature } from './direct-write.ts';
+import { featureUpdated } from './events.ts';
+import { contentOf, type FeatureContent, featureKind } from './feature.ts';
+import { changedFields } from './footprint.ts';
+import type { RuleKinds } from './rule-kinds.ts';
+
+/** Features name projects: as their own, as targets, and in the scopes of rules. */
+export function featureReferences(tools: { revisions: Revisions; kinds: RuleKinds; clock: Clock }): References {
+  return {
+    async withoutProject(states, project, actor) {
+      const now = tools.clock.now();
+      const touched = states.all(featureKind).flatMap((before) => {
+        const content = contentWithout(contentOf(before.state), project);
+        return changedFields(contentOf(before.state), content).length === 0 ? [] : [{ before, content }];
+      });
+      const landing = {
+        revised: touched.map(({ before, content }) =>
+          revisedFeature(before.id, content, before, now, `The project ${project} was deleted`),
+        ),
+        audit: touched.map(({ before, content }) => ({
+          event: 'feature.update',
+          entity: { object: 'feature', id: before.id, name: before.id },
+          pre: contentOf(before.state),
+          post: content,
+        })),
+        events: (at: Landed) =>
+          touched.flatMap(({ before, content }) =>
+            featureUpdated(before, landedFeature(before.id, content, before, at, now), {
+              states,
+              kinds: tools.kinds,
+              emails: new Map(),
+            }),
+          ),
+      };
+      return together([await tools.revisions.asPublication(states.organization, actor, landing)]);
+    },
+  };
+}
+
+/** Never widens a scope: where the project was the last one of a list, its id stays there and matches nothing. */
+const contentWithout = (content: FeatureContent, project: string): FeatureContent => ({
+  ...content,
+  project: content.project === project ? '' : content.project,
+  targetingProjects: withoutProject(content.targetingProjects, project),
+  rules: content.rules.map((rule) => ({ ...rule, projects: withoutProject(rule.projects, project) })),
+});

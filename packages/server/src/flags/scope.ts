@@ -1,0 +1,99 @@
+import type { LiveEnvironment } from '../organization/index.ts';
+import { environmentsOf } from '../organization/index.ts';
+import { invalid, quotedList } from '../platform/index.ts';
+import type { StateReader } from '../record/index.ts';
+import { deliveryProjects, type FeatureContent, type RuleScope } from './feature.ts';
+
+/** Scope as a request says it; what it leaves out is inferred. */
+export interface ScopeInput {
+  readonly allEnvironments?: boolean | undefined;
+  readonly environments?: readonly string[] | undefined;
+  readonly allProjects?: boolean | undefined;
+  readonly projects?: readonly string[] | undefined;
+}
+
+/** Everywhere, unless a list is given or "all" is denied; "all" wins over a list sent beside it. */
+export function inferScope(input: ScopeInput): RuleScope {
+  const allEnvironments = input.allEnvironments ?? input.environments === undefined;
+  const allProjects = input.allProjects ?? input.projects === undefined;
+  return {
+    allEnvironments,
+    environments: allEnvironments ? [] : [...new Set(input.environments)],
+    allProjects,
+    projects: allProjects ? [] : [...new Set(input.projects)],
+  };
+}
+
+/** @throws Refusal (invalid) listing the ids that name no environment */
+export function requireEnvironments(states: StateReader, ids: readonly string[], place: string): void {
+  const known = new Set(environmentsOf(states).map(({ id }) => id));
+  const unknown = ids.filter((id) => !known.has(id));
+  if (unknown.length > 0) {
+    throw invalid(`Unknown environment in ${place}: ${quotedList(unknown)}. There are: ${[...known].join(', ')}.`);
+  }
+}
+
+/** The environments in which the feature can serve anything: those whose own projects let one of its projects in. */
+export function applicableEnvironments(
+  feature: FeatureContent,
+  environments: readonly LiveEnvironment[],
+): LiveEnvironment[] {
+  const projects = [...(deliveryProjects(feature) ?? [])].filter((project) => project !== '');
+  if (projects.length === 0) return [...environments];
+  return environments.filter(
+    ({ state }) => state.projects.length === 0 || state.projects.some((id) => projects.includes(id)),
+  );
+}
+
+/**
+ * A feature as environments see it: whether it is on, and which rules apply, with what is inherited from parents.
+ *
+ * An environment without a switch of its own on the feature follows the nearest ancestor that has one, its rules included.
+ */
+export interface EnvironmentView {
+  isOn(environment: string): boolean;
+  applies(rule: RuleScope, environment: string): boolean;
+}
+
+export function environmentView(feature: FeatureContent, environments: readonly LiveEnvironment[]): EnvironmentView {
+  const parents = new Map(environments.map(({ id, state }) => [id, state.parent]));
+  const applicable = new Set(applicableEnvironments(feature, environments).map(({ id }) => id));
+  const sources = new Map(environments.map(({ id }) => [id, sourceOf(id, feature, parents)]));
+  return {
+    isOn: (environment) => {
+      const source = sources.get(environment) ?? null;
+      return source !== null && feature.environments[source]?.enabled === true;
+    },
+    applies: (rule, environment) => {
+      if (!applicable.has(environment)) return false;
+      if (rule.allEnvironments || rule.environments.includes(environment)) return true;
+      const source = sources.get(environment) ?? null;
+      return source !== null && source !== environment && rule.environments.includes(source);
+    },
+  };
+}
+
+/** The environment whose switch holds here: its own, else the nearest ancestor's; none where the chain ends or circles. */
+function sourceOf(
+  environment: string,
+  feature: FeatureContent,
+  parents: ReadonlyMap<string, string | undefined>,
+): string | null {
+  const seen = new Set<string>();
+  let at: string | undefined = environment;
+  while (at !== undefined && !seen.has(at)) {
+    if (Object.hasOwn(feature.environments, at)) return at;
+    seen.add(at);
+    at = parents.get(at);
+  }
+  return null;
+}
+
+/** Ids of the environments in which the feature is on and can serve, in the organization's order. */
+export function servingEnvironments(feature: FeatureContent, environments: readonly LiveEnvironment[]): string[] {
+  if (feature.archived) return [];
+  const view = environmentView(feature, environments);
+  return applicableEnvironments(feature, environments)
+    .map(({ id }) => id)
+    .filter((id) => view.isOn(id));
+}

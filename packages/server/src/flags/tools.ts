@@ -1,0 +1,45 @@
+import type { Members } from '../access/index.ts';
+import type { Call, Paginate } from '../http/index.ts';
+import type { Entitlements } from '../organization/index.ts';
+import { type Clock, type NewId, notFound } from '../platform/index.ts';
+import type { StateReader } from '../record/index.ts';
+import type { Revisions } from '../revisions/index.ts';
+import { featureKind, type LiveFeature, seenIn } from './feature.ts';
+import type { RuleKinds } from './rule-kinds.ts';
+
+/**
+ * Which features a connection's payload holds. Connections are known to `delivery`, which fills this port.
+ *
+ * @returns null when the organization has no connection of that key that the caller may see
+ */
+export type DeliveredFeatures = (call: Call, clientKey: string) => Promise<ReadonlySet<string> | null>;
+
+/** What the services of features work with. */
+export interface FeatureTools {
+  readonly revisions: Revisions;
+  readonly members: Members;
+  readonly kinds: RuleKinds;
+  readonly entitlements: Entitlements;
+  readonly paginate: Paginate;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly deliveredFeatures: DeliveredFeatures;
+}
+
+/** @throws Refusal (notFound) when there is none, or the caller may not see it */
+export function findFeature(call: Call, states: StateReader, id: string): LiveFeature {
+  const live = states.get(featureKind, id);
+  if (live === null || !call.sees(seenIn(live.state))) throw notFound('feature', id);
+  return live;
+}
+
+/** E-mails of the owners that are members, by their ids. */
+export async function ownerEmails(
+  members: Members,
+  organization: string,
+  owners: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = owners.filter((owner) => owner !== '' && !owner.includes('@'));
+  const found = await members.byIds(organization, ids);
+  return new Map([...found].map(([id, { email }]) => [id, email]));
+}

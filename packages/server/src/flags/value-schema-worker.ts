@@ -1,0 +1,36 @@
+import { parentPort } from 'node:worker_threads';
+import { Ajv, type AnySchema, type ValidateFunction } from 'ajv';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { SchemaAnswer, SchemaQuestion } from './value-schema.ts';
+
+const mostReasons = 5;
+
+/** Unknown keywords and formats are no errors: a schema may say more than we check. */
+const leniently = { strict: false, validateFormats: false, allErrors: true, logger: false } as const;
+
+function validator(text: string): ValidateFunction {
+  const schema = JSON.parse(text) as { $schema?: unknown };
+  const { $schema: draft, ...rest } = schema;
+  const named = String(draft ?? '');
+  if (named.includes('2020-12')) return new Ajv2020(leniently).compile(schema as AnySchema);
+  if (named.includes('2019-09')) return new Ajv2019(leniently).compile(schema as AnySchema);
+  return new Ajv(leniently).compile(rest as AnySchema);
+}
+
+function answer({ schema, values }: SchemaQuestion): SchemaAnswer {
+  let validate: ValidateFunction;
+  try {
+    validate = validator(schema);
+  } catch (error) {
+    return { problem: (error as Error).message, reasons: [] };
+  }
+  const reasons = values.map((value) => {
+    if (validate(value)) return null;
+    const errors = (validate.errors ?? []).slice(0, mostReasons);
+    return errors.map(({ instancePath, message }) => `${instancePath || '/'} ${message ?? 'does not fit'}`).join(', ');
+  });
+  return { problem: null, reasons };
+}
+
+parentPort?.on('message', (question: SchemaQuestion) => parentPort?.postMessage(answer(question)));

@@ -1,0 +1,93 @@
+import type { FeatureValueType } from '@halyard/contract';
+import type { JsonValue } from '@halyard/evaluation';
+import JSON5 from 'json5';
+import { invalid, quoted } from '../platform/index.ts';
+
+const deepest = 64;
+
+/**
+ * Checks a value, which is always text, against the type of its feature, and brings it into the form that is stored.
+ *
+ * @param name what the message calls the value
+ * @throws Refusal (invalid) when it is no value of the type
+ */
+export function normalValue(type: FeatureValueType, text: string, name: string): string {
+  switch (type) {
+    case 'boolean':
+      return text === '' || text === 'false' ? 'false' : 'true';
+    case 'number':
+      if (!/^-?[0-9]+(\.[0-9]+)?$/.test(text)) {
+        throw invalid(`${name} must be a number written in digits, such as -12.5, not ${quoted(text)}.`);
+      }
+      return text;
+    case 'string':
+      return text;
+    case 'json':
+      return normalJson(text, name);
+  }
+}
+
+function normalJson(text: string, name: string): string {
+  const strict = tryParse(JSON.parse, text);
+  const value = strict ?? tryParse(JSON5.parse, text);
+  if (value === undefined) throw invalid(`${name} is not JSON: ${quoted(text)}.`);
+  if (!isPlain(value.parsed, 1)) {
+    throw invalid(`${name} holds numbers that JSON cannot express, or is nested deeper than ${deepest} levels.`);
+  }
+  refuseConfigReference(value.parsed, name);
+  return strict === undefined ? JSON.stringify(value.parsed) : text;
+}
+
+function tryParse(parse: (text: string) => unknown, text: string): { parsed: unknown } | undefined {
+  try {
+    return { parsed: parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+function isPlain(value: unknown, depth: number): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return depth <= deepest && Object.values(value).every((member) => isPlain(member, depth + 1));
+}
+
+/** Configs are referred to by fields of their own, never from inside a value. */
+function refuseConfigReference(value: unknown, name: string): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, member] of Object.entries(value)) {
+    const bases: unknown[] = key === '$extends' && Array.isArray(member) ? member : [];
+    if (bases.some((base) => typeof base === 'string' && base.startsWith('@config:'))) {
+      throw invalid(
+        `${name} extends a config in its text. Name the config in "baseConfig" or the rule's "config" instead.`,
+      );
+    }
+    refuseConfigReference(member, name);
+  }
+}
+
+/** A stored value as SDKs get it. What cannot be read, in rows of old, becomes 0 or null. */
+export function typedValue(type: FeatureValueType, text: string): JsonValue {
+  switch (type) {
+    case 'boolean':
+      return text !== 'false';
+    case 'number': {
+      const number = Number.parseFloat(text);
+      return Number.isFinite(number) ? number : 0;
+    }
+    case 'string':
+      return text;
+    case 'json':
+      return (tryParse(JSON.parse, text)?.parsed ?? null) as JsonValue;
+  }
+}
+
+const isObject = (value: JsonValue): value is { readonly [key: string]: JsonValue } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A sparse rule's value laid over the default value. Where one of the two is no object, the rule's value stands alone. */
+export function overlaid(base: JsonValue, patch: JsonValue): JsonValue {
+  if (!isObject(base) || !isObject(patch)) return patch;
+  const kept = Object.entries(patch).filter(([key]) => key !== '__proto__');
+  return { ...base, ...Object.fromEntries(kept) };
+}
