@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto';
+import type { RuleKinds } from '../flags/index.ts';
+import { backoff, type Log } from '../platform/index.ts';
+import type { OrganizationStates } from '../record/index.ts';
+import { Bodies } from './bodies.ts';
+import { type Affected, CompiledConnection } from './compiled-connection.ts';
+import { type LiveConnection, payloadOptions } from './connection.ts';
+import type { PayloadChange, PayloadChanges } from './payload-changes.ts';
+import { encrypted, type PayloadText, payloadHash, payloadMembers } from './payload-text.ts';
+import { askAgainEvent, payloadEvent, type StreamEvent, Streams } from './streams.ts';
+
+/** What is served of a connection's payload at the moment. */
+export interface Served {
+  readonly bodies: Bodies;
+  readonly change: PayloadChange;
+  /** What its streams are told. */
+  readonly event: StreamEvent;
+}
+
+export interface ConnectionTools {
+  readonly kinds: RuleKinds;
+  readonly changes: PayloadChanges;
+  readonly log: Log;
+  /** Reads on to the newest configuration version. */
+  readonly catchUp: (organization: string) => Promise<void>;
+}
+
+/**
+ * The payload of one connection from the published states to the bytes: compiled at its first use, kept up to date from
+ * then on, and told to the streams when it changes.
+ */
+export class DeliveredConnection {
+  readonly live: LiveConnection;
+  readonly organization: string;
+  readonly streams = new Streams();
+  readonly #states: OrganizationStates;
+  readonly #tools: ConnectionTools;
+  readonly #compiled: CompiledConnection;
+  /** What must be compiled again; null: nothing. */
+  #pending: Affected | null = 'all';
+  /** The last change that is settled. */
+  #change: PayloadChange | null;
+  #hashed: { readonly text: PayloadText; readonly hash: string } | null = null;
+  #served: Served | null = null;
+  #version = 0;
+  #refreshing: Promise<void> | null = null;
+  #retry: NodeJS.Timeout | undefined;
+  #attempt = 0;
+  #closed = false;
+
+  /** @param change the last change of its payload that the database knows */
+  constructor(live: LiveConnection, states: OrganizationStates, change: PayloadChange | null, tools: ConnectionTools) {
+    this.live = live;
+    this.organization = states.organization;
+    this.#states = states;
+    this.#change = change;
+    this.#tools = tools;
+    this.#compiled = new CompiledConnection(payloadOptions(live.state), tools.kinds);
+  }
+
+  /** Null: nothing has been compiled yet. */
+  get served(): Served | null {
+    return this.#served;
+  }
+
+  /** The configuration version up to which what is served is right. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** The ids of the features in the payload, as of the states now. */
+  async featureIds(): Promise<ReadonlySet<string>> {
+    await this.refresh();
+    return this.#compiled.ids();
+  }
+
+  /** Takes note that the configuration has moved on. What nobody has asked for yet is compiled when somebody does. */
+  note(affected: Affected): void {
+    const idle = this.#served !== null && this.#refreshing === null && this.#pending === null;
+    if (idle && affected !== 'all' && affected.size === 0) {
+      this.#version = this.#states.at.version;
+      return;
+    }
+    this.#pending = union(this.#pending, affected);
+    if (this.#served !== null) void this.refresh();
+  }
+
+  /** Takes note that another process has settled a change of this payload. */
+  async noteChange(): Promise<void> {
+    if (this.#served === null) return;
+    const newest = await this.#tools.changes.newest(this.organization, this.live.id);
+    if (newest === null || newest.version <= (this.#change?.version ?? 0)) return;
+    this.#change = newest;
+    await this.refresh();
+  }
+
+  /** Reads on to the newest configuration version and serves it. */
+  async catchUp(): Promise<void> {
+    await this.#tools.catchUp(this.organization);
+    await this.refresh();
+  }
+
+  /** Brings what is served up to the states as they are now. One run at a time; what comes meanwhile is taken along. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#run().finally(() => {
+      this.#refreshing = null;
+    });
+    return this.#refreshing;
+  }
+
+  async #run(): Promise<void> {
+    do {
+      const affected = this.#pending ?? new Set<string>();
+      this.#pending = null;
+      // Compiled in one go, without waiting in between: what comes out belongs to exactly this version.
+      const { at } = this.#states;
+      const text = this.#compiled.compile(this.#states, affected);
+      const hash = this.#hashOf(text);
+      const change = await this.#settled({ ...at, hash }, text);
+      if (this.#closed) return;
+      if (change.hash === hash) {
+        this.#serve(text, change, at.version);
+      } else {
+        // Another process is ahead and has settled a later change: what it has seen is on its way here as well.
+        await this.#tools.catchUp(this.organization);
+      }
+    } while (this.#pending !== null || this.#version < this.#states.at.version);
+  }
+
+  /** Null: the payload goes out plain. */
+  get #encryptionKey(): string | null {
+    const { encryptPayload, encryptionKey } = this.live.state;
+    return encryptPayload ? encryptionKey : null;
+  }
+
+  #hashOf(text: PayloadText): string {
+    if (this.#hashed?.text !== text) this.#hashed = { text, hash: payloadHash(text, this.#encryptionKey) };
+    return this.#hashed.hash;
+  }
+
+  async #settled(fresh: Omit<PayloadChange, 'ciphertexts'>, text: PayloadText): Promise<PayloadChange> {
+    if (this.#change?.hash === fresh.hash) return this.#change;
+    const key = this.#encryptionKey;
+    const encrypt = () => (key === null ? null : encrypted(text, key, () => randomBytes(16)));
+    try {
+      const settled = await this.#tools.changes.settle(this.organization, this.live.id, fresh, encrypt);
+      this.#attempt = 0;
+      this.#change = settled;
+      // The same version came out differently: another build of this service shares the database. Each serves its own.
+      const differs = settled.version === fresh.version && settled.hash !== fresh.hash;
+      return differs ? { ...fresh, ciphertexts: encrypt() } : settled;
+    } catch (error) {
+      const { log } = this.#tools;
+      log.warn({ err: error, connection: this.live.id }, 'A changed payload is served unsettled: the database is away');
+      this.#settleLater();
+      return { ...fresh, ciphertexts: encrypt() };
+    }
+  }
+
+  #settleLater(): void {
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => void this.refresh(), backoff(this.#attempt++, { first: 500, most: 30_000 }));
+    this.#retry.unref();
+  }
+
+  #serve(text: PayloadText, change: PayloadChange, version: number): void {
+    const before = this.#served?.change;
+    this.#version = version;
+    if (before?.version === change.version && before.hash === change.hash) return;
+    const bodies = new Bodies(payloadMembers(text, change.ciphertexts, change.instant), change.hash);
+    const remote = this.live.state.remoteEvalEnabled === true;
+    const event = remote ? askAgainEvent(change.version) : payloadEvent(change.version, bodies.members);
+    this.#served = { bodies, change, event };
+    bodies.compress().catch((error: unknown) => {
+      this.#tools.log.error({ err: error, connection: this.live.id }, 'A payload could not be compressed');
+    });
+    this.streams.broadcast(event);
+  }
+
+  /** The connection is gone, or has become another: what it serves ends here. */
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    this.streams.close();
+  }
+}
+
+function union(one: Affected | null, other: Affected): Affected {
+  if (one === null || other === 'all') return other;
+  return one === 'all' ? 'all' : new Set([...one, ...other]);
+}

@@ -1,0 +1,25 @@
+import type { DeliveredConnection, Served } from './delivered-connection.ts';
+
+/** Asks for an answer that is not older than a version: to read what one has just published. */
+export const minVersionHeader = 'X-Service-Min-Config-Version';
+
+const longestWait = 2_000;
+const pause = 20;
+
+/** The version that a request wants to see at least, 0 where it does not say; null: the header is no whole number. */
+export function readMinVersion(header: string | undefined): number | null {
+  if (header === undefined) return 0;
+  return /^\d{1,15}$/.test(header) ? Number(header) : null;
+}
+
+/** What a connection serves, once it is not older than that version; null: it did not come in time. */
+export async function servedSince(connection: DeliveredConnection, version: number): Promise<Served | null> {
+  const until = Date.now() + longestWait;
+  for (;;) {
+    if (connection.served !== null && connection.version >= version) return connection.served;
+    await connection.catchUp();
+    if (connection.served !== null && connection.version >= version) return connection.served;
+    if (Date.now() >= until) return null;
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}

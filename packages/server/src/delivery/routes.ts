@@ -1,0 +1,52 @@
+import {
+  deleteSdkConnection,
+  getSdkConnection,
+  getSdkPayload,
+  listSdkConnections,
+  lookupSdkConnectionByKey,
+  postSdkConnection,
+  putSdkConnection,
+} from '@halyard/contract';
+import { bind, type Call, JsonText, type Route } from '../http/index.ts';
+import { invalid, unavailable } from '../platform/index.ts';
+import type { ConnectionService } from './connections.ts';
+import type { Delivery } from './delivery.ts';
+import { minVersionHeader, readMinVersion, servedSince } from './min-version.ts';
+
+export function deliveryRoutes(connections: ConnectionService, delivery: Delivery): Route[] {
+  return [
+    bind(listSdkConnections, async (call) => connections.list(call)),
+    bind(postSdkConnection, async (call) => {
+      const sdkConnection = await connections.create(call);
+      // The payload is there before the first SDK asks for it.
+      await delivery.find(sdkConnection.key)?.refresh();
+      return { sdkConnection };
+    }),
+    bind(getSdkConnection, async (call) => ({ sdkConnection: connections.get(call, call.params.id) })),
+    bind(putSdkConnection, async (call) => ({ sdkConnection: await connections.update(call) })),
+    bind(deleteSdkConnection, async (call) => {
+      await connections.delete(call, call.params.id);
+      return { deletedId: call.params.id };
+    }),
+    bind(lookupSdkConnectionByKey, async (call) => ({ sdkConnection: connections.lookUp(call, call.params.key) })),
+    bind(getSdkPayload, async (call) => deliverPayload(call, call.params.key, connections, delivery)),
+  ];
+}
+
+/** A payload for proxies and edge workers, also of connections that SDKs may only evaluate remotely. */
+async function deliverPayload(
+  call: Call,
+  key: string,
+  connections: ConnectionService,
+  delivery: Delivery,
+): Promise<JsonText> {
+  const { state } = connections.findByKey(call, key);
+  const connection = delivery.find(state.key);
+  const least = readMinVersion(call.requestHeader(minVersionHeader));
+  if (least === null) throw invalid(`${minVersionHeader} must be a whole number of at least 0.`);
+  const served = connection === undefined ? null : await servedSince(connection, least);
+  if (connection === undefined || served === null)
+    throw unavailable('That configuration version is not here yet. Ask again.', 1);
+  call.header('X-Service-Config-Version', String(connection.version));
+  return new JsonText(served.bodies.identity.bytes);
+}
