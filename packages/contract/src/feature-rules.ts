@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { description, timestamp } from './common.ts';
 
 /** Start and end of a rule; both entries or none. A null timestamp leaves that side open. */
-const scheduleRule = z.strictObject({ enabled: z.boolean(), timestamp: timestamp.nullable() }).meta({ id: 'ScheduleRule' });
+const scheduleRule = z
+  .strictObject({ enabled: z.boolean(), timestamp: timestamp.nullable() })
+  .meta({ id: 'ScheduleRule' });
 export type ScheduleRule = z.output<typeof scheduleRule>;
 
 const savedGroupTargeting = z
@@ -27,7 +29,9 @@ const namespaceValue = z
   .meta({ id: 'NamespaceValue' });
 export type NamespaceValue = z.output<typeof namespaceValue>;
 
-const experimentValues = z.array(z.strictObject({ value: z.string(), weight: z.number(), name: z.string().optional() }));
+const experimentValues = z.array(
+  z.strictObject({ value: z.string(), weight: z.number(), name: z.string().optional() }),
+);
 
 // ---- Rules in answers -------------------------------------------------------------------------------------------------
 
@@ -140,9 +144,7 @@ const ruleInput = {
   scheduleType: scheduleType.optional(),
   /** Shown where a ramp drives the rule; may be sent back unchanged. */
   rampScheduleId: z.string().optional(),
-  savedGroups: z
-    .array(z.strictObject({ match: z.enum(['all', 'none', 'any']), ids: z.array(z.string()) }))
-    .optional(),
+  savedGroups: z.array(z.strictObject({ match: z.enum(['all', 'none', 'any']), ids: z.array(z.string()) })).optional(),
   savedGroupTargeting: z.array(savedGroupTargeting).optional().meta({ deprecated: true }),
   prerequisites: z.array(prerequisite).optional(),
   allEnvironments: z.boolean().optional(),

@@ -70,10 +70,7 @@ const featureWithRevisions = z
 export const featureV1 = z
   .strictObject({
     ...featureFields,
-    environments: z.record(
-      z.string(),
-      z.strictObject({ ...featureEnvironment.shape, rules: z.array(featureRuleV1) }),
-    ),
+    environments: z.record(z.string(), z.strictObject({ ...featureEnvironment.shape, rules: z.array(featureRuleV1) })),
     revision: z.strictObject({
       id: z.string().optional(),
       version: z.int(),

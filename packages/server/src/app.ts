@@ -1,0 +1,229 @@
+import type { AddressInfo } from 'node:net';
+import { interfaceVersion, operations } from '@halyard/contract';
+import { sql } from 'kysely';
+import {
+  accessRoutes,
+  authenticator,
+  type FirstAdmin,
+  type FirstStart,
+  firstStart,
+  memberService,
+  roleIds,
+  roleReferences,
+} from './access/index.ts';
+import {
+  connectionReferences,
+  connectionService,
+  connectionUse,
+  Delivery,
+  deliveredFeatures,
+  deliveryRoutes,
+  sdkRoutes,
+} from './delivery/index.ts';
+import { featureReferences, featureRoutes, ruleKinds, scheduledChanges } from './flags/index.ts';
+import { createHttp, descriptionRoutes, healthRoutes, pagination, rateLimiter } from './http/index.ts';
+import {
+  entitlements,
+  environmentReferences,
+  environmentService,
+  organizationRoutes,
+  organizationService,
+  projectService,
+  type References,
+} from './organization/index.ts';
+import {
+  type Address,
+  type Build,
+  type Clock,
+  connect,
+  idMaker,
+  type Jobs,
+  type Log,
+  listenToNews,
+  loadSecrets,
+  migrate,
+  rateLimit,
+  SettingError,
+  type Settings,
+  startJobs,
+} from './platform/index.ts';
+import { createRecorder, LiveStates } from './record/index.ts';
+import { resourceKit } from './resources/index.ts';
+import { revisionEngine } from './revisions/index.ts';
+import { attributeReferences, attributeService, defaultAttributes, targetingRoutes } from './targeting/index.ts';
+import { versionRoute } from './version.ts';
+
+export interface AppOptions {
+  readonly settings: Settings;
+  /** Where PostgreSQL is. */
+  readonly address: Address;
+  readonly build: Build;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The running service. */
+export interface App {
+  /** Where it listens, such as `http://127.0.0.1:3100`. */
+  readonly url: string;
+  /** Whether this was the first start, and whom it made the admin. */
+  readonly firstStart: FirstStart;
+  /** Runs what jobs do each minute, now. */
+  runJobs(): Promise<void>;
+  /** Lets requests end, closes streams and gives everything back. */
+  stop(): Promise<void>;
+}
+
+/** Joins the modules and starts the service: the only place that knows them all. */
+export async function startApp({ settings, address, build, clock, log }: AppOptions): Promise<App> {
+  if (!roleIds.includes(settings.SECRET_API_KEY_ROLE)) {
+    throw new SettingError('SECRET_API_KEY_ROLE', `must be one of ${roleIds.join(', ')}.`);
+  }
+  const db = connect(address, (error) => log.warn({ err: error }, 'A connection to the database was lost'));
+  try {
+    await migrate(db);
+    await loadSecrets(settings, db);
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+
+  const newId = idMaker(clock);
+  const live = new LiveStates(db, log);
+  const recorder = createRecorder({ db, clock, newId, live });
+  const paginate = pagination(settings.API_ALLOW_SKIP_PAGINATION);
+  const kit = resourceKit({ recorder, paginate });
+  const granted = entitlements(settings.ENTITLEMENTS);
+  const kinds = ruleKinds([]);
+  const revisions = revisionEngine({ db, newId, recorder });
+
+  // Who refers to projects and environments: the port of `organization`, filled by everyone above it.
+  const references = (): References[] => [
+    environmentReferences,
+    roleReferences,
+    attributeReferences,
+    connectionReferences,
+    featureReferences({ revisions, kinds, clock }),
+  ];
+
+  const organizations = organizationService({ clock, newId, recorder, defaults: defaultAttributes });
+  const started = await firstStart({ db, clock, newId, organizations }, firstAdmin(settings));
+  await live.load();
+  const delivery = new Delivery({ db, live, kinds, log });
+  await delivery.start();
+
+  const members = memberService(db);
+  const use = connectionUse({ db, clock, log });
+  const limit = rateLimit(settings);
+  const limiter = limit === null ? null : rateLimiter(limit, { db, clock, log });
+  const sdk = sdkRoutes({ delivery, settings, clock, log, noteUse: use.note });
+  const origin = settings.APP_ORIGIN ?? publicBase(settings).replace(/\/api$/, '');
+  const connections = connectionService(kit, { newId, entitlements: granted, hosted: settings.HOSTED });
+
+  const http = createHttp({
+    routes: [
+      ...organizationRoutes({
+        projects: projectService(kit, newId, references),
+        environments: environmentService(kit, granted, references),
+      }),
+      ...accessRoutes(members, paginate),
+      ...targetingRoutes(attributeService(kit)),
+      ...featureRoutes({
+        revisions,
+        recorder,
+        members,
+        kinds,
+        entitlements: granted,
+        paginate,
+        clock,
+        newId,
+        deliveredFeatures: deliveredFeatures(delivery),
+      }),
+      ...deliveryRoutes(connections, delivery),
+      versionRoute(build),
+    ],
+    openRoutes: [
+      ...healthRoutes(async () => {
+        await sql`select 1`.execute(db);
+      }),
+      ...descriptionRoutes(operations, publicBase(settings)),
+    ],
+    index: () => ({ name: 'Halyard', apiVersion: 1, interfaceVersion, build }),
+    intercept: sdk,
+    authenticator: authenticator({
+      db,
+      clock,
+      log,
+      live,
+      members,
+      appOrigin: origin,
+      deploymentKey:
+        settings.SECRET_API_KEY === undefined || settings.MULTI_ORGANIZATION
+          ? null
+          : { text: settings.SECRET_API_KEY, role: settings.SECRET_API_KEY_ROLE },
+    }),
+    rateLimiter: limiter,
+    clock,
+    newId,
+    log,
+  });
+
+  const jobs = [scheduledChanges({ live, recorder, clock })];
+  await http.listen({ host: settings.HOST, port: settings.PORT });
+  const news = listenToNews(address, log, {
+    onNews: (heard) => {
+      if (heard.topic === 'configuration') follow(live.catchUp(heard.organization));
+      else delivery.hear(heard);
+    },
+    onGap: () => follow(live.catchUpAll()),
+  });
+  const follow = (reading: Promise<void>): void => {
+    reading.catch((error: unknown) =>
+      log.warn({ err: error }, 'News of other processes could not be read; it is tried again'),
+    );
+  };
+  // Requests need not wait for the job queue to make its tables.
+  const running: Promise<Jobs | null> = startJobs(address, log, jobs).catch((error: unknown) => {
+    log.error({ err: error }, 'The job queue could not be started');
+    return null;
+  });
+
+  return {
+    url: listeningAt(http.server.address() as AddressInfo),
+    firstStart: started,
+    async runJobs() {
+      for (const job of jobs) await job.run();
+      await use.write();
+    },
+    async stop() {
+      sdk.stop();
+      await http.close();
+      delivery.stop();
+      await (await running)?.stop();
+      await news.stop();
+      limiter?.stop();
+      use.stop();
+      await use.write();
+      await db.destroy();
+    },
+  };
+}
+
+/** Null: the deployment names nobody. */
+function firstAdmin(settings: Settings): FirstAdmin | null {
+  const {
+    HALYARD_ADMIN_EMAIL: email,
+    HALYARD_ADMIN_NAME: name,
+    SECRET_API_KEY: key,
+    MULTI_ORGANIZATION: several,
+  } = settings;
+  if (email !== undefined) return { email, name };
+  return key === undefined || several ? null : { email: 'admin@localhost', name };
+}
+
+/** The public base address of the API. */
+const publicBase = ({ API_HOST, HOST, PORT }: Settings): string => API_HOST ?? `http://${inUrl(HOST)}:${PORT}/api`;
+
+const inUrl = (host: string) => (host.includes(':') ? `[${host}]` : host);
+
+const listeningAt = ({ address, port }: AddressInfo): string => `http://${inUrl(address)}:${port}`;

@@ -1,0 +1,90 @@
+import type { ApiKey } from './access/index.ts';
+import { type CommandTools, operator, withTools } from './command-tools.ts';
+import { endOnRefusal, readCommand, readProcessSettings, UsageError, withDatabase } from './operator.ts';
+import { invalid } from './platform/index.ts';
+
+/** Makes, lists and disables secret keys, straight on the database. */
+const usage = `usage: npm run keys -- create [--role admin] [--description TEXT] [--expires 2027-01-31 | 90d] [--organization ID]
+       npm run keys -- list [--organization ID]
+       npm run keys -- disable KEY_ID [--organization ID]`;
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+const settings = readProcessSettings();
+await endOnRefusal(async () => {
+  const { action, rest, values } = readCommand(usage, {
+    role: { type: 'string', default: 'admin' },
+    description: { type: 'string', default: 'Made on the command line' },
+    expires: { type: 'string' },
+    organization: { type: 'string' },
+  });
+  const run = async (tools: CommandTools) => {
+    const organization = await chosenOrganization(tools, values.organization);
+    switch (action) {
+      case 'create':
+        return create(tools, organization);
+      case 'list':
+        return list(tools, organization);
+      case 'disable':
+        return disable(tools, organization);
+      default:
+        throw new UsageError(usage);
+    }
+  };
+  if (!['create', 'list', 'disable'].includes(action)) throw new UsageError(usage);
+  await withDatabase(settings, (address) => withTools(settings, address, run));
+
+  async function create({ keys, clock }: CommandTools, organization: string): Promise<void> {
+    const expiresAt = readExpiry(values.expires, clock.now());
+    const { role, description } = values;
+    const { apiKey, key } = await keys.create(organization, { role, description, expiresAt }, operator);
+    say(`${key}`);
+    process.stderr.write(
+      `Key ${apiKey.id} (${role}) of ${organization}${expiresAt === null ? '' : `, until ${expiresAt.toISOString()}`}. It is shown this once.\n`,
+    );
+  }
+
+  async function list({ keys }: CommandTools, organization: string): Promise<void> {
+    for (const key of await keys.list(organization)) say(describe(key));
+  }
+
+  async function disable({ keys }: CommandTools, organization: string): Promise<void> {
+    const [id] = rest;
+    if (id === undefined) throw new UsageError(usage);
+    await keys.disable(organization, id, operator);
+    say(`Key ${id} is disabled.`);
+  }
+});
+
+/** The organization that is meant: the one named, else the only one there is. */
+async function chosenOrganization({ db, organizations }: CommandTools, named: string | undefined): Promise<string> {
+  const all = await organizations.list(db);
+  if (named !== undefined) {
+    if (all.some(({ id }) => id === named)) return named;
+    throw invalid(`There is no organization ${named}.`);
+  }
+  const [only] = all;
+  if (only === undefined)
+    throw invalid('There is no organization yet: npm run organizations -- create --name NAME --owner-email EMAIL');
+  if (all.length > 1)
+    throw invalid(
+      `There are several organizations, name one with --organization: ${all.map(({ id }) => id).join(', ')}`,
+    );
+  return only.id;
+}
+
+function readExpiry(text: string | undefined, now: Date): Date | null {
+  if (text === undefined) return null;
+  const days = /^(\d{1,5})d$/.exec(text)?.[1];
+  if (days !== undefined) return new Date(now.getTime() + Number(days) * 86_400_000);
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime()))
+    throw new UsageError(`--expires takes a date such as 2027-01-31, or days such as 90d, not ${text}.`);
+  return date;
+}
+
+function describe({ id, preview, roles, description, disabled, expiresAt, lastUsed }: ApiKey): string {
+  const state = disabled ? 'disabled' : expiresAt === null ? 'no expiry' : `until ${expiresAt.toISOString()}`;
+  const used = lastUsed === null ? 'never used' : `last used ${lastUsed.toISOString()}`;
+  return [id, preview, roles.role, state, used, description].join('\t');
+}

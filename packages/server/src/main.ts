@@ -1,0 +1,45 @@
+import { startApp } from './app.ts';
+import { endOnRefusal, readProcessSettings } from './operator.ts';
+import { createLog, readBuild, startEmbeddedPostgres, systemClock } from './platform/index.ts';
+
+/** Starts the service and runs it until it is told to stop. */
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+const settings = readProcessSettings();
+const log = createLog(settings);
+const stopped = new Promise<string>((resolve) => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve(signal));
+});
+
+await endOnRefusal(async () => {
+  const postgres =
+    settings.DATABASE_URL === undefined
+      ? await startEmbeddedPostgres({ dataDirectory: settings.HALYARD_DATA_DIR, role: 'service', say })
+      : null;
+  try {
+    const address = postgres?.connection ?? settings.DATABASE_URL ?? '';
+    const app = await startApp({ settings, address, build: readBuild(), clock: systemClock, log });
+    for (const line of firstWords(app.firstStart)) say(line);
+    say(`Halyard is ready at ${app.url}`);
+    say(`Stopping (${await stopped}) …`);
+    await app.stop();
+  } finally {
+    await postgres?.stop();
+  }
+  say('Stopped.');
+});
+
+/** What the person who starts the service for the first time needs to know. */
+function firstWords(start: Awaited<ReturnType<typeof startApp>>['firstStart']): string[] {
+  if (start === 'not first') return [];
+  if (start === 'nobody named') {
+    return [
+      'There is no organization yet. Start again with HALYARD_ADMIN_EMAIL=you@example.com, or with SECRET_API_KEY=<a key of yours>,',
+      'or make one while this runs: npm run organizations -- create --name "Acme" --owner-email you@example.com --admin',
+    ];
+  }
+  return [
+    `Made the organization ${start.organization} with the environment production, and the admin ${start.email}.`,
+    'Make a secret key for the API: npm run keys -- create --role admin --description "My first key"',
+  ];
+}

@@ -1,0 +1,79 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import {
+  type Address,
+  DatabaseError,
+  DataDirectoryError,
+  isDatabaseAway,
+  Refusal,
+  readSettings,
+  SettingError,
+  type Settings,
+  startEmbeddedPostgres,
+} from './platform/index.ts';
+
+/** What the programs that an operator starts have in common: settings, the database, and how they end when refused. */
+
+const tell = (line: string) => process.stderr.write(`${line}\n`);
+
+/** How a command is called wrong; the message says how it is called right. */
+export class UsageError extends Error {}
+
+/** Errors that the operator can mend: one clear line, no stack. */
+const mendable = [SettingError, DataDirectoryError, DatabaseError, UsageError, Refusal];
+
+/** Runs a program. What the operator can mend ends it with one line and code 1; anything else is a defect and shows its stack. */
+export async function endOnRefusal(program: () => Promise<void>): Promise<void> {
+  try {
+    await program();
+  } catch (error) {
+    process.exitCode = 1;
+    if (mendable.some((kind) => error instanceof kind)) tell((error as Error).message);
+    else if (isDatabaseAway(error)) tell(`The database cannot be reached: ${(error as Error).message}.`);
+    else if (isTakenPort(error))
+      tell(`${(error as Error).message}: another program listens there. Set PORT to a free one.`);
+    else throw error;
+  }
+}
+
+const isTakenPort = (error: unknown) => (error as NodeJS.ErrnoException | null)?.code === 'EADDRINUSE';
+
+/** The settings of this process; one that cannot be used ends it with a line that says so. */
+export function readProcessSettings(): Settings {
+  try {
+    return readSettings(process.env);
+  } catch (error) {
+    tell((error as Error).message);
+    process.exit(1);
+  }
+}
+
+/** Runs a command on the database: on that of a running service where there is one, else it is started for as long. */
+export async function withDatabase(settings: Settings, run: (address: Address) => Promise<void>): Promise<void> {
+  if (settings.DATABASE_URL !== undefined) return run(settings.DATABASE_URL);
+  const postgres = await startEmbeddedPostgres({
+    dataDirectory: settings.HALYARD_DATA_DIR,
+    role: 'command',
+    say: tell,
+  });
+  try {
+    await run(postgres.connection);
+  } finally {
+    await postgres.stop();
+  }
+}
+
+/** The action and options of a command line, such as `create --role admin`. */
+export function readCommand<Options extends ParseArgsOptionsConfig>(usage: string, options: Options) {
+  try {
+    const { positionals, values } = parseArgs({
+      args: process.argv.slice(2),
+      options,
+      allowPositionals: true,
+      strict: true,
+    });
+    const [action = '', ...rest] = positionals;
+    return { action, rest, values };
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n${usage}`);
+  }
+}
