@@ -2,7 +2,7 @@ import type { BodyOf, Feature, postFeature } from '@halyard/contract';
 import type { Call } from '../http/index.ts';
 import { environmentsOf, registerTags, requireProjects, settingsOf } from '../organization/index.ts';
 import { invalid } from '../platform/index.ts';
-import { personOf, type StateReader } from '../record/index.ts';
+import { personOf, readerWith, type StateReader } from '../record/index.ts';
 import type { Landed } from '../revisions/index.ts';
 import {
   checkAddedProjects,
@@ -34,19 +34,23 @@ export async function createFeature(call: CreateCall, tools: FeatureTools): Prom
   const { landed, result } = await tools.revisions.land(call.requester, async (states) => {
     const content = await judge(call, states, tools);
     const emails = await ownerEmails(tools.members, organization, [content.owner]);
-    const context = { states, kinds: tools.kinds, emails };
+    const show = (at: Landed) => {
+      const live = landedFeature(id, content, null, at, now);
+      return { live, context: { states: readerWith(states, at, [live]), kinds: tools.kinds, emails } };
+    };
     const landing = {
       revised: [revisedFeature(id, content, null, now, directWriteComment)],
       audit: [{ event: 'feature.create', entity: { object: 'feature', id, name: id }, post: content }],
-      events: (at: Landed) => [featureCreated(landedFeature(id, content, null, at, now), context)],
+      events: (at: Landed) => [featureCreated(show(at).live, show(at).context)],
       also: (tx: Parameters<typeof registerTags>[0]) => registerTags(tx, organization, content.tags),
     };
-    return { landing, result: { content, context } };
+    return { landing, result: show };
   });
 
   if (landed === null) throw new Error('A creation always lands.');
   call.landed(landed);
-  return showFeature(landedFeature(id, result.content, null, landed, now), result.context);
+  const { live, context } = result(landed);
+  return showFeature(live, context);
 }
 
 /** Judges a creation, in the order in which a caller meets the refusals. */

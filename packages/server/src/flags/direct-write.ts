@@ -1,7 +1,7 @@
 import type { BypassedGate, Feature } from '@halyard/contract';
 import type { Call } from '../http/index.ts';
 import { environmentsOf, registerTags, settingsOf } from '../organization/index.ts';
-import type { StateReader } from '../record/index.ts';
+import { readerWith, type StateReader } from '../record/index.ts';
 import { type Gate, type Landed, type LiveRevision, liveRevision, passGates } from '../revisions/index.ts';
 import { featureUpdated } from './events.ts';
 import {
@@ -117,7 +117,11 @@ export async function writeDirectly(
       ],
       events: (at: Landed) => {
         const after = landedFeature(id, content, before, at, now);
-        return featureUpdated(before, after, { states, kinds: tools.kinds, emails });
+        const context = { kinds: tools.kinds, emails };
+        return featureUpdated(
+          { live: before, context: { ...context, states } },
+          { live: after, context: { ...context, states: readerWith(states, at, [after]) } },
+        );
       },
       also: (tx: Parameters<typeof registerTags>[0]) => registerTags(tx, organization, content.tags),
     };
@@ -128,8 +132,9 @@ export async function writeDirectly(
   const { before, content, states, bypassed } = result;
   const live = landed === null ? before : landedFeature(id, content, before, landed, now);
   const emails = await ownerEmails(tools.members, organization, [live.state.owner]);
+  const shown = landed === null ? states : readerWith(states, landed, [live]);
   return {
-    feature: showFeature(live, { states, kinds: tools.kinds, emails }),
+    feature: showFeature(live, { states: shown, kinds: tools.kinds, emails }),
     ...(bypassed.length === 0 ? {} : { bypassedGates: bypassed }),
   };
 }

@@ -36,9 +36,17 @@ export function featureDeleted(live: LiveFeature, context: ShowContext): EventDr
   };
 }
 
+/** A feature with the states that it is seen among. */
+export interface Seen {
+  readonly live: LiveFeature;
+  readonly context: ShowContext;
+}
+
 /** What is told of an update: that its revision was published, and what it changed. */
-export function featureUpdated(before: LiveFeature, after: LiveFeature, context: ShowContext): EventDraft[] {
-  const old = showFeatureV1(before, context);
+export function featureUpdated(from: Seen, to: Seen): EventDraft[] {
+  const { live: before } = from;
+  const { live: after, context } = to;
+  const old = showFeatureV1(before, from.context);
   const fresh = showFeatureV1(after, context);
   const changes = changesBetween(old, fresh, ignored);
   const routing = { projects: projectsOf(before, after), tags: tagsOf(before, after) };

@@ -21,7 +21,7 @@ import { type FeatureTools, findFeature, ownerEmails } from './tools.ts';
 
 /** The features the caller may see, oldest first. */
 const visible = (call: Call): LiveFeature[] =>
-  call.requester.states.all(featureKind).filter(({ state }) => call.sees(seenIn(state)));
+  call.visible(call.requester.states.all(featureKind), ({ state }) => seenIn(state));
 
 /** Those of a project: its own and those targeted at it; none where the caller cannot see the project. */
 function ofProject(call: Call, features: readonly LiveFeature[], projectId: string | undefined): LiveFeature[] {

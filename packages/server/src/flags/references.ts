@@ -1,5 +1,6 @@
 import { type References, together, withoutProject } from '../organization/index.ts';
 import type { Clock } from '../platform/index.ts';
+import { readerWith } from '../record/index.ts';
 import type { Landed, Revisions } from '../revisions/index.ts';
 import { landedFeature, revisedFeature } from './direct-write.ts';
 import { featureUpdated } from './events.ts';
@@ -26,14 +27,18 @@ export function featureReferences(tools: { revisions: Revisions; kinds: RuleKind
           pre: contentOf(before.state),
           post: content,
         })),
-        events: (at: Landed) =>
-          touched.flatMap(({ before, content }) =>
-            featureUpdated(before, landedFeature(before.id, content, before, at, now), {
-              states,
-              kinds: tools.kinds,
-              emails: new Map(),
-            }),
-          ),
+        events: (at: Landed) => {
+          const context = { kinds: tools.kinds, emails: new Map() };
+          const landed = touched.map(({ before, content }) => landedFeature(before.id, content, before, at, now));
+          const after = readerWith(states, at, landed);
+          return touched.flatMap(({ before }, index) => {
+            const live = landed[index] ?? before;
+            return featureUpdated(
+              { live: before, context: { ...context, states } },
+              { live, context: { ...context, states: after } },
+            );
+          });
+        },
       };
       return together([await tools.revisions.asPublication(states.organization, actor, landing)]);
     },

@@ -8,8 +8,10 @@ export interface Call<O extends Operation = Operation> {
   readonly query: QueryOf<O>;
   readonly body: BodyOf<O>;
   readonly requester: Requester;
-  /** Marks the operation's permission as asked where the answer itself is cut to what the requester may see. */
+  /** Whether an object is visible that is seen in these projects (null: in all). Asks for `readData`. */
   sees(projects: readonly string[] | null): boolean;
+  /** Those of the objects that are visible. */
+  visible<Item>(items: readonly Item[], seenIn: (item: Item) => readonly string[] | null): Item[];
   /** @throws Refusal (forbidden) naming the permission that is missing, and where */
   demand(permission: Permission, scope: PermissionScope): void;
   /** Whether a permission is held, where another one would do as well. */

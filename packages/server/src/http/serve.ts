@@ -1,6 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Operation, Permission } from '@halyard/contract';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import { type Clock, forbidden, type Log, type NewId, Refusal } from '../platform/index.ts';
 import { type Admit, admission } from './admission.ts';
 import { bodyLimit, decodeBody, refuseHarm } from './body.ts';
@@ -51,7 +57,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
         if (!intercept(request, response)) handle(request, response);
       }),
     loggerInstance: log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
     genReqId: () => options.newId('req_'),
     requestTimeout: 60_000,
@@ -150,6 +156,10 @@ function callOf(
     sees(projects) {
       ask('readData');
       return requester.maySee(projects);
+    },
+    visible(items, seenIn) {
+      ask('readData');
+      return items.filter((item) => requester.maySee(seenIn(item)));
     },
     may(permission, scope) {
       ask(permission);

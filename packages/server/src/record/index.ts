@@ -17,6 +17,7 @@ export {
   type Live,
   type OrganizationStates,
   readerOf,
+  readerWith,
   type StateKind,
   type StateReader,
   stateKind,

@@ -158,7 +158,7 @@ async function readingsMoved(tx: Tx, { organization, states, publication }: Land
   const different = moved.filter(({ kind, id, version }) => states.wouldReadOtherwise(kind, id, version));
   for (const { kind, id } of different) {
     const target = publication.changes.find((change) => change.kind.name === kind && change.id === id);
-    if (target !== undefined && states.get(target.kind, id) !== null) {
+    if (target !== undefined && !states.readAsAbsent(kind, id)) {
       throw conflict(
         `The ${target.kind.label} "${id}" was changed by somebody else at the same moment. Load it again, then repeat your change.`,
       );

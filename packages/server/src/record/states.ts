@@ -65,33 +65,73 @@ export function readerOf(states: OrganizationStates): StateReader {
   };
 }
 
-/** A reader that remembers what was read, so that a landing can prove that none of it has changed since. */
-export interface RecordingReader extends StateReader {
-  /** Whether something of this kind and id, now at `version` (0: gone), is not what this reader read. */
-  wouldReadOtherwise(kind: string, id: string, version: number): boolean;
-}
-
-export function recordingReader(reader: StateReader): RecordingReader {
-  const at = reader.at;
-  const versions = new Map<string, Map<string, number>>();
-  const wholeKinds = new Set<string>();
+/** A reader of the states as they are once some objects have become others: live, with what is about to land laid over it. */
+export function readerWith(reader: StateReader, at: ConfigurationVersion, landed: readonly Live[]): StateReader {
+  const over = (kind: string) => landed.filter((live) => live.kind === kind);
   return {
     organization: reader.organization,
     at,
-    get(kind, id) {
+    get: <State>(kind: StateKind<State>, id: string) =>
+      (over(kind.name).find((live) => live.id === id) as Live<State> | undefined) ?? reader.get(kind, id),
+    all<State>(kind: StateKind<State>) {
+      const fresh = new Map(over(kind.name).map((live) => [live.id, live as Live<State>]));
+      const kept = reader.all(kind).map((live) => fresh.get(live.id) ?? live);
+      const known = new Set(kept.map(({ id }) => id));
+      return [...kept, ...[...fresh.values()].filter(({ id }) => !known.has(id))];
+    },
+  };
+}
+
+/** A reader that remembers what was read, so that a landing can prove that none of it has changed since. */
+export interface RecordingReader extends StateReader {
+  /** Whether a kind and id, now at `version`, would read otherwise than it did; false where it was not read. */
+  wouldReadOtherwise(kind: string, id: string, version: number): boolean;
+  /** Whether it was read and did not exist. */
+  readAsAbsent(kind: string, id: string): boolean;
+}
+
+/** What was read of a kind. What is read twice reads the same twice, whatever happens in between. */
+interface Readings {
+  readonly byId: Map<string, Live | null>;
+  /** Every object of the kind was read: one that is not among the readings did not exist. */
+  whole: boolean;
+}
+
+export function recordingReader(reader: StateReader): RecordingReader {
+  const { organization, at } = reader;
+  const readings = new Map<string, Readings>();
+  const of = (kind: string): Readings => {
+    const known = readings.get(kind) ?? { byId: new Map(), whole: false };
+    readings.set(kind, known);
+    return known;
+  };
+  return {
+    organization,
+    at,
+    get<State>(kind: StateKind<State>, id: string) {
+      const { byId, whole } = of(kind.name);
+      const known = byId.get(id);
+      if (known !== undefined || whole) return (known ?? null) as Live<State> | null;
       const live = reader.get(kind, id);
-      const ofKind = versions.get(kind.name) ?? new Map<string, number>();
-      versions.set(kind.name, ofKind.set(id, live?.version ?? 0));
+      byId.set(id, live);
       return live;
     },
-    all(kind) {
-      wholeKinds.add(kind.name);
-      return reader.all(kind);
+    all<State>(kind: StateKind<State>) {
+      const known = of(kind.name);
+      if (!known.whole) {
+        const before = new Map(known.byId);
+        known.byId.clear();
+        for (const live of reader.all(kind)) known.byId.set(live.id, before.get(live.id) ?? live);
+        known.whole = true;
+      }
+      return [...known.byId.values()].filter((live) => live !== null) as Live<State>[];
     },
     wouldReadOtherwise(kind, id, version) {
-      if (wholeKinds.has(kind)) return version > at.version;
-      const read = versions.get(kind)?.get(id);
-      return read !== undefined && read !== version;
+      const known = readings.get(kind);
+      if (known === undefined) return false;
+      const read = known.byId.get(id);
+      return read === undefined ? known.whole : (read?.version ?? 0) !== version;
     },
+    readAsAbsent: (kind, id) => (readings.get(kind)?.byId.get(id) ?? null) === null,
   };
 }

@@ -105,7 +105,7 @@ function resourceService<State extends object, Shown>(
   };
 
   return {
-    visible: (call) => call.requester.states.all(kind).filter((live) => call.sees(resource.seenIn(live))),
+    visible: (call) => call.visible(call.requester.states.all(kind), resource.seenIn),
 
     page(call, key, matching, query) {
       const { items, fields } = paginate(matching, query);

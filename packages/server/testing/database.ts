@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { type Address, connect, type Db } from '../src/platform/index.ts';
+
+/** A database of a test's own. */
+export interface TestDatabase {
+  readonly address: Exclude<Address, string>;
+  readonly db: Db;
+  drop(): Promise<void>;
+}
+
+/** @param migrated false: quite empty */
+export async function createDatabase({ migrated = true } = {}): Promise<TestDatabase> {
+  const server = inject('postgres');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await onServer(`create database ${name} ${migrated ? `template ${inject('template')}` : ''}`);
+  const address = { ...server, database: name };
+  const db = connect(address, () => undefined);
+  return {
+    address,
+    db,
+    async drop() {
+      await db.destroy();
+      await onServer(`drop database ${name} with (force)`);
+    },
+  };
+}
+
+async function onServer(statement: string): Promise<void> {
+  const client = new pg.Client({ ...inject('postgres'), database: 'postgres' });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

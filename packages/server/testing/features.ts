@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type BodyInputOf,
+  type Feature,
+  postEnvironment,
+  postFeature,
+  postSdkConnection,
+  type SdkConnection,
+} from '@halyard/contract';
+import type { Payload } from '@halyard/evaluation';
+import type { Client } from './client.ts';
+import type { TestOrganization } from './service.ts';
+
+type FeatureBody = BodyInputOf<typeof postFeature>;
+
+/** An id that no other feature of the test has. */
+export const freshId = (): string => `f_${randomBytes(5).toString('hex')}`;
+
+/** Creates a feature; boolean and off unless told otherwise. */
+export async function newFeature(
+  { admin, owner }: Pick<TestOrganization, 'admin' | 'owner'>,
+  body: Partial<FeatureBody> = {},
+): Promise<Feature> {
+  const { feature } = await admin.call(postFeature, {
+    body: { id: freshId(), defaultValue: 'false', owner: owner.id, ...body },
+  });
+  return feature;
+}
+
+export async function newEnvironment(admin: Client, id: string, body: object = {}): Promise<void> {
+  await admin.call(postEnvironment, { body: { id, ...body } });
+}
+
+/** Creates an SDK connection that understands everything. */
+export async function newConnection(
+  admin: Client,
+  body: Partial<BodyInputOf<typeof postSdkConnection>> = {},
+): Promise<SdkConnection> {
+  const { sdkConnection } = await admin.call(postSdkConnection, {
+    body: { name: 'Test', language: 'javascript', environment: 'production', ...body },
+  });
+  return sdkConnection;
+}
+
+/** Asks for a payload as an SDK does. */
+export const fetchPayload = (url: string, key: string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${url}/api/features/${key}`, { headers });
+
+/** The payload of a connection, not older than a version. */
+export async function payloadOf(url: string, key: string, version: number): Promise<Payload> {
+  const response = await fetchPayload(url, key, { 'X-Service-Min-Config-Version': String(version) });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`The payload route answered ${response.status}: ${text}`);
+  const { status, ...payload } = JSON.parse(text) as Payload & { status: number };
+  if (status !== 200) throw new Error(`The payload says status ${status}`);
+  return payload;
+}

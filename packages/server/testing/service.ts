@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { addMember, keyService, type NewKey } from '../src/access/index.ts';
+import { type App, startApp } from '../src/app.ts';
+import { organizationService } from '../src/organization/index.ts';
+import { createLog, type Db, idMaker, readSettings } from '../src/platform/index.ts';
+import { type Actor, createRecorder, LiveStates, type Recorder } from '../src/record/index.ts';
+import { defaultAttributes } from '../src/targeting/index.ts';
+import { type Client, client } from './client.ts';
+import { type TestClock, testClock } from './clock.ts';
+import { createDatabase, type TestDatabase } from './database.ts';
+
+const actor: Actor = { type: 'system', subtype: 'test' };
+
+/** An organization of a test, with a key that may do everything in it. */
+export interface TestOrganization {
+  readonly id: string;
+  readonly admin: Client;
+  /** A member, for whom features can be made. */
+  readonly owner: { readonly id: string; readonly email: string };
+}
+
+/** A running service on a database of its own. */
+export interface TestService extends TestOrganization {
+  readonly app: App;
+  readonly url: string;
+  readonly db: Db;
+  readonly clock: TestClock;
+  /** Without a credential. */
+  readonly anonymous: Client;
+  withKey(
+    key: Partial<NewKey>,
+    organization?: string,
+  ): Promise<Client & { readonly key: string; readonly keyId: string }>;
+  newOrganization(name: string): Promise<TestOrganization>;
+  newMember(email: string, role?: string): Promise<string>;
+  /** Publishes states directly, as parts of the service that are not built yet will. */
+  readonly recorder: Recorder;
+  /** Another process on the same database. */
+  another(environment?: Record<string, string>): Promise<{ app: App; url: string; admin: Client }>;
+  stop(): Promise<void>;
+}
+
+const silent = createLog({ LOG_LEVEL: 'silent' });
+
+/** @param environment settings beside those that every test service has */
+export async function startService(environment: Record<string, string> = {}): Promise<TestService> {
+  const database = await createDatabase();
+  const clock = testClock();
+  const secret = `secret_test_${randomBytes(8).toString('hex')}`;
+  const base = {
+    PORT: '0',
+    SECRET_API_KEY: secret,
+    HALYARD_ADMIN_EMAIL: 'admin@example.com',
+    JWT_SECRET: 'a secret that only tests use, of 32 characters or more',
+    DATA_ENCRYPTION_KEY: '00'.repeat(32),
+  };
+  const running: App[] = [];
+  const start = async (more: Record<string, string>): Promise<App> => {
+    const settings = readSettings({ ...base, ...environment, ...more });
+    const build = { version: 'test', commit: '', date: '' };
+    const app = await startApp({ settings, address: database.address, build, clock, log: silent });
+    running.push(app);
+    return app;
+  };
+  const app = await start({});
+  const tools = operatorTools(database, clock);
+  const first = await firstOrganization(database.db);
+  // Where the deployment's key is ignored, a stored one takes its place.
+  const key =
+    environment.MULTI_ORGANIZATION === 'true' ? (await tools.keys.create(first.id, adminKey, actor)).key : secret;
+
+  return {
+    ...first,
+    app,
+    url: app.url,
+    db: database.db,
+    clock,
+    recorder: tools.recorder,
+    admin: client(app.url, key),
+    anonymous: client(app.url, null),
+    async withKey(input, organization = first.id) {
+      const made = await tools.keys.create(organization, { ...adminKey, ...input }, actor);
+      return { ...client(app.url, made.key), key: made.key, keyId: made.apiKey.id };
+    },
+    async newOrganization(name) {
+      const email = `owner@${name.toLowerCase().replaceAll(/\W+/g, '-')}.example.com`;
+      const { id, owner } = await database.db.transaction().execute(async (tx) => {
+        const organization = await tools.organizations.create(tx, { name, ownerEmail: email }, actor);
+        const member = { email, name, role: 'admin' };
+        return { id: organization.id, owner: await addMember(tx, tools, organization.id, member, actor) };
+      });
+      const { key: text } = await tools.keys.create(id, adminKey, actor);
+      return { id, admin: client(app.url, text), owner: { id: owner, email } };
+    },
+    newMember: (email, role = 'admin') =>
+      database.db.transaction().execute((tx) => addMember(tx, tools, first.id, { email, name: '', role }, actor)),
+    async another(more = {}) {
+      const second = await start(more);
+      return { app: second, url: second.url, admin: client(second.url, key) };
+    },
+    async stop() {
+      for (const one of running) await one.stop();
+      await database.drop();
+    },
+  };
+}
+
+const adminKey = { role: 'admin', description: 'test', expiresAt: null };
+
+function operatorTools({ db }: TestDatabase, clock: TestClock) {
+  const newId = idMaker(clock);
+  const live = new LiveStates(db, silent);
+  const recorder = createRecorder({ db, clock, newId, live });
+  return {
+    newId,
+    clock,
+    recorder,
+    keys: keyService({ db, clock, newId }),
+    organizations: organizationService({ clock, newId, recorder, defaults: defaultAttributes }),
+  };
+}
+
+async function firstOrganization(db: Db) {
+  const organization = await db.selectFrom('organization').select('id').executeTakeFirstOrThrow();
+  const person = await db.selectFrom('person').select(['id', 'email']).executeTakeFirstOrThrow();
+  return { id: organization.id, owner: person };
+}

@@ -1,0 +1,52 @@
+/** What the packages may import of ours. Dependencies point downwards only. */
+export const PACKAGES: Record<string, string[]> = {
+  contract: [],
+  evaluation: [],
+  statistics: [],
+  warehouse: [],
+  web: ['contract'],
+  server: ['contract', 'evaluation', 'statistics', 'warehouse'],
+};
+
+/** The modules of the server from the ground up; each may import those before it. */
+export const MODULES = [
+  'platform',
+  'record',
+  'http',
+  'resources',
+  'organization',
+  'access',
+  'revisions',
+  'targeting',
+  'configuration',
+  'flags',
+  'delivery',
+  'hooks',
+  'catalog',
+  'experiments',
+  'rollouts',
+  'insights',
+];
+
+/** Where a file stands in the house. */
+export interface Place {
+  /** Undefined for `e2e`, `bench`, `scripts` and the files at the top, which may import anything. */
+  readonly package?: string;
+  readonly use: 'production' | 'test' | 'testing';
+  /** The module of the server. Undefined for the files that join the modules (`app.ts`), and in other packages. */
+  readonly module?: string;
+  /** Whether this is the file by which others import the module. */
+  readonly isFace: boolean;
+}
+
+/** @param path from the top of the repository */
+export function placeOf(path: string): Place {
+  const [top, name, part, folder, ...rest] = path.split('/');
+  const isTest = /\.test\.[cm]?[jt]sx?$/.test(path);
+  if (top !== 'packages' || name === undefined) return { use: isTest ? 'test' : 'production', isFace: false };
+  const use = part === 'testing' ? 'testing' : isTest ? 'test' : 'production';
+  // A folder of `testing` that is named after a module belongs to it.
+  const isOfModule = name === 'server' && folder !== undefined && rest.length > 0;
+  if (!isOfModule || (part === 'testing' && !MODULES.includes(folder))) return { package: name, use, isFace: false };
+  return { package: name, use, module: folder, isFace: part === 'src' && rest.join('/') === 'index.ts' };
+}
