@@ -35,6 +35,8 @@ export interface TestService extends TestOrganization {
   newMember(email: string, role?: string): Promise<string>;
   /** Publishes states directly, as parts of the service that are not built yet will. */
   readonly recorder: Recorder;
+  /** The organization's configuration version now. */
+  version(organization?: string): Promise<number>;
   /** Another process on the same database. */
   another(environment?: Record<string, string>): Promise<{ app: App; url: string; admin: Client }>;
   stop(): Promise<void>;
@@ -94,6 +96,14 @@ export async function startService(environment: Record<string, string> = {}): Pr
     },
     newMember: (email, role = 'admin') =>
       database.db.transaction().execute((tx) => addMember(tx, tools, first.id, { email, name: '', role }, actor)),
+    async version(organization = first.id) {
+      const row = await database.db
+        .selectFrom('configuration')
+        .select('version')
+        .where('organization', '=', organization)
+        .executeTakeFirstOrThrow();
+      return row.version;
+    },
     async another(more = {}) {
       const second = await start(more);
       return { app: second, url: second.url, admin: client(second.url, key) };
