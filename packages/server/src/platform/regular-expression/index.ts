@@ -25,7 +25,7 @@ export type RegularExpressionVerdict =
  * @example
  * judgeRegularExpression('^([a-z]+\\.)*example\\.com$') // { kind: 'safe' }
  * judgeRegularExpression('^(a+)+$')
- * // { kind: 'exponential', reason: 'The repeat "(a+)+" can match "aa" in more than one way: …' }
+ * // { kind: 'exponential', reason: 'The repeat "(a+)+" can match "aa" inside a text in more than one way, …' }
  */
 export function judgeRegularExpression(pattern: string, flags = ''): RegularExpressionVerdict {
   const verdict = judgeAsWritten(pattern, flags);
