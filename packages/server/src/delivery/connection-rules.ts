@@ -52,9 +52,9 @@ export function checkConnection(after: ConnectionState, before: ConnectionState 
 
 function checkLanguage({ languages, sdkVersion }: ConnectionState): void {
   for (const name of languages) {
-    const known = Object.hasOwn(sdkLanguages, name) ? sdkLanguages[name] : undefined;
+    const known = sdkLanguages.get(name);
     if (known === undefined) {
-      throw invalid(`Unknown language ${quoted(name)}. There are: ${Object.keys(sdkLanguages).join(', ')}.`);
+      throw invalid(`Unknown language ${quoted(name)}. There are: ${[...sdkLanguages.keys()].join(', ')}.`);
     }
     if (sdkVersion !== undefined && languages.length === 1 && !known.versions.includes(sdkVersion)) {
       throw invalid(

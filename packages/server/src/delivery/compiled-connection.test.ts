@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { featureState, force, put, rollout, statesOf } from '../../testing/states.ts';
+import { type FeatureContent } from '../flags/feature.ts';
+import { FeatureDependents, featureKind, type PayloadOptions, ruleKinds } from '../flags/index.ts';
+import { everyCapability } from '../flags/payload/options.ts';
+import { type LiveChange, type OrganizationStates, readerOf } from '../record/index.ts';
+import { CompiledConnection } from './compiled-connection.ts';
+
+const kinds = ruleKinds([]);
+const options: PayloadOptions = {
+  environment: 'production',
+  projects: ['prj_a'],
+  capabilities: everyCapability,
+  includeRuleIds: true,
+  includeExperimentNames: false,
+  includeProjectIdInMetadata: true,
+  includeTagsInMetadata: true,
+  hashSecureAttributes: false,
+  includeAutoExperiments: false,
+  savedGroupReferences: true,
+};
+
+const ids = ['a', 'b', 'c', 'd', 'e'];
+const start = Date.parse('2026-01-31T09:00:00.000Z');
+const minute = 60_000;
+
+const id = fc.constantFrom(...ids);
+const prerequisite = fc.record({
+  id,
+  condition: fc.constantFrom('{"value":true}', '{"value":false}', '{"value":{"$exists":true}}'),
+});
+const boundary = fc.option(
+  fc.integer({ min: -5, max: 40 }).map((minutes) => new Date(start + minutes * minute).toISOString()),
+);
+const schedule = fc.tuple(boundary, boundary, fc.boolean()).map(([on, off]) =>
+  on === null && off === null
+    ? []
+    : [
+        { timestamp: on, enabled: true },
+        { timestamp: off, enabled: false },
+      ],
+);
+const rule = fc
+  .record({
+    enabled: fc.boolean(),
+    prerequisites: fc.array(prerequisite, { maxLength: 1 }),
+    scheduleRules: fc.oneof(fc.constant([]), schedule),
+    coverage: fc.constantFrom(0, 0.5, 1),
+  })
+  .map(({ coverage, ...more }) => (coverage === 0.5 ? rollout({ ...more, coverage }) : force(more)));
+const content: fc.Arbitrary<Partial<FeatureContent>> = fc.record({
+  archived: fc.boolean(),
+  defaultValue: fc.constantFrom('true', 'false'),
+  project: fc.constantFrom('', 'prj_a', 'prj_b'),
+  targetingAllProjects: fc.boolean(),
+  environments: fc.boolean().map((enabled) => ({ production: { enabled } })),
+  prerequisites: fc.array(prerequisite, { maxLength: 2 }),
+  rules: fc.array(rule, { maxLength: 2 }),
+});
+/** What happens: a feature becomes something, or is deleted, some minutes after what happened before. */
+const step = fc.record({ id, content: fc.option(content, { freq: 5 }), minutes: fc.integer({ min: 0, max: 10 }) });
+
+type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
+
+/** One landing, as the states in memory take it. */
+function land(states: OrganizationStates, { id, content, minutes }: Step): LiveChange[] {
+  states.at = { version: states.at.version + 1, instant: new Date(states.at.instant.getTime() + 1 + minutes * minute) };
+  const before = states.kinds.get(featureKind.name)?.get(id) ?? null;
+  if (content !== null) {
+    const after = put(states, featureKind, id, featureState(content, ['production'], states.at.instant));
+    return [{ kind: featureKind.name, id, before, after }];
+  }
+  states.kinds.get(featureKind.name)?.delete(id);
+  return before === null ? [] : [{ kind: featureKind.name, id, before, after: null }];
+}
+
+describe('a connection compiled change by change', () => {
+  test('is at every version what compiling that version anew gives, whatever happens in whatever order', () => {
+    fc.assert(
+      fc.property(fc.array(content, { maxLength: 5 }), fc.array(step, { maxLength: 12 }), (initial, steps) => {
+        const features = Object.fromEntries(initial.map((one, index) => [ids[index] ?? 'a', one]));
+        const states = statesOf({ projects: { prj_a: {}, prj_b: {} }, features });
+        const dependents = new FeatureDependents(readerOf(states));
+        const connection = new CompiledConnection(options, kinds);
+        connection.compile(states, 'all');
+        for (const one of steps) {
+          const changes = land(states, one);
+          dependents.apply(changes);
+          const touched = [...changes.map((change) => change.id), ...dependents.crossed(states.at.instant)];
+          const incremental = connection.compile(states, dependents.withDependents(touched));
+          const anew = new CompiledConnection(options, kinds).compile(states, 'all');
+          expect(incremental).toEqual(anew);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('is the very same text where nothing came out differently', () => {
+    const states = statesOf({ features: { a: { targetingAllProjects: true } } });
+    const connection = new CompiledConnection(options, kinds);
+    const text = connection.compile(states, 'all');
+    expect(connection.compile(states, new Set(['a', 'b']))).toBe(text);
+    put(
+      states,
+      featureKind,
+      'a',
+      featureState({ targetingAllProjects: true, description: 'x' }, ['production'], states.at.instant),
+    );
+    expect(connection.compile(states, new Set(['a']))).toBe(text);
+  });
+
+  test('has the members that its options ask for, and no others', () => {
+    const states = statesOf({});
+    const compile = (more: Partial<PayloadOptions>) =>
+      new CompiledConnection({ ...options, projects: [], ...more }, kinds).compile(states, 'all');
+    expect(compile({})).toEqual({ features: '{}', experiments: undefined, savedGroups: '{}' });
+    expect(compile({ savedGroupReferences: false, includeAutoExperiments: true })).toEqual({
+      features: '{}',
+      experiments: '[]',
+      savedGroups: undefined,
+    });
+  });
+});
