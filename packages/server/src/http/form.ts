@@ -4,6 +4,7 @@ import { z } from 'zod';
 /** The part of a JSON Schema that says what type of value is wanted. */
 interface Wanted {
   readonly type?: string | readonly string[];
+  readonly format?: string;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly properties?: Readonly<Record<string, Wanted>>;
@@ -50,6 +51,7 @@ function memberOf(shape: Wanted | undefined, key: string): Wanted {
 }
 
 function fitText(text: string, types: ReadonlySet<string>, variants: readonly Wanted[], root: Wanted): unknown {
+  if (text === 'null' && types.has('null') && variants.some(({ format }) => format === 'date-time')) return null;
   if (types.has('string') || types.size === 0) return text;
   if (types.has('boolean') && ['true', '1', 'false', '0'].includes(text)) return text === 'true' || text === '1';
   if ((types.has('number') || types.has('integer')) && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return Number(text);

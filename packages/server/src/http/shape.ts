@@ -63,6 +63,7 @@ function describe(issue: Issue, root: unknown): string[] {
       return [`${at}must be ${typeNames[issue.expected] ?? issue.expected}`];
     case 'invalid_value':
       if (given === undefined) return [`${at}is required`];
+      if (hasOwnWords(issue)) return [`${at}${issue.message}`];
       return [
         `${at}must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map((v) => JSON.stringify(v)).join(', ')}`,
       ];
