@@ -95,7 +95,7 @@ export function authenticator(tools: {
 
 /** The key in an `Authorization` header. */
 function keyText(authorization: string | undefined): string {
-  if (authorization === undefined) {
+  if (authorization === undefined || authorization.trim() === '') {
     throw unauthenticated('This needs a secret key, sent as "Authorization: Bearer <key>".');
   }
   const [, scheme = '', value = ''] = /^(\S*) *(.*)$/.exec(authorization.trim()) ?? [];

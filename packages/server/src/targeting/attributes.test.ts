@@ -1,0 +1,155 @@
+import { deleteAttribute, listAttributes, postAttribute, postProject, putAttribute } from '@halyard/contract';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newConnection, newFeature, payloadOf } from '../../testing/features.ts';
+import { startService, type TestService } from '../../testing/service.ts';
+import { settingsId, settingsKind } from '../organization/index.ts';
+
+describe('attributes', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  const properties = async (query: Record<string, string> = {}) =>
+    (await service.admin.call(listAttributes, { query })).attributes.map(({ property }) => property);
+
+  test('a new organization has those that SDKs fill in by themselves', async () => {
+    const { admin } = await service.newOrganization('Fresh');
+    const { attributes } = await admin.call(listAttributes);
+    expect(attributes[0]).toEqual({ property: 'id', datatype: 'string', hashAttribute: true });
+    expect(attributes.map(({ property }) => property)).toEqual([
+      'id',
+      'url',
+      'path',
+      'host',
+      'query',
+      'deviceType',
+      'browser',
+      'utmSource',
+      'utmMedium',
+      'utmCampaign',
+      'utmTerm',
+      'utmContent',
+    ]);
+    expect(attributes.find(({ property }) => property === 'deviceType')).toMatchObject({
+      datatype: 'enum',
+      enum: 'desktop,mobile',
+    });
+  });
+
+  test('an attribute is declared, changed, archived and deleted', async () => {
+    const { admin } = service;
+    const { attribute } = await admin.call(postAttribute, {
+      body: {
+        property: 'plan',
+        datatype: 'enum',
+        enum: 'free,pro',
+        description: 'What they pay for',
+        tags: ['billing'],
+      },
+    });
+    expect(attribute).toEqual({
+      property: 'plan',
+      datatype: 'enum',
+      enum: 'free,pro',
+      description: 'What they pay for',
+      tags: ['billing'],
+    });
+    const params = { property: 'plan' };
+    const changed = await admin.call(putAttribute, { params, body: { hashAttribute: true } });
+    expect(changed.attribute).toEqual({ ...attribute, hashAttribute: true });
+    await admin.call(putAttribute, { params, body: { archived: true } });
+    expect(await properties()).not.toContain('plan');
+    await admin.refused(400, postAttribute, { body: { property: 'plan', datatype: 'string' } });
+    expect(await admin.call(deleteAttribute, { params })).toEqual({ deletedProperty: 'plan' });
+    await admin.refused(404, deleteAttribute, { params });
+    await admin.refused(404, putAttribute, { params, body: {} });
+  });
+
+  test('choices go with texts to choose from, formats with single texts', async () => {
+    const declare = async (property: string, body: object) =>
+      (await service.admin.call(postAttribute, { body: { property, datatype: 'string', ...body } })).attribute;
+    expect(await declare('n1', { datatype: 'number', enum: 'a', format: 'date' })).toEqual({
+      property: 'n1',
+      datatype: 'number',
+    });
+    expect(await declare('n2', { datatype: 'string[]', enum: 'a', format: 'date' })).toEqual({
+      property: 'n2',
+      datatype: 'string[]',
+      enum: 'a',
+    });
+    expect(await declare('n3', { enum: 'a', format: 'version' })).toEqual({
+      property: 'n3',
+      datatype: 'string',
+      format: 'version',
+    });
+  });
+
+  test.each([
+    ['no property', { datatype: 'string' }],
+    ['an empty property', { property: ' ', datatype: 'string' }],
+    ['no datatype', { property: 'x' }],
+    ['an unknown datatype', { property: 'x', datatype: 'colour' }],
+    ['an unknown format', { property: 'x', datatype: 'string', format: 'roman' }],
+    ['an unknown project', { property: 'x', datatype: 'string', projects: ['prj_x'] }],
+    ['one that exists', { property: 'id', datatype: 'string' }],
+  ])('%s is 400', async (_, body) => {
+    await service.admin.refused(400, postAttribute, { body });
+    expect(await properties()).not.toContain('x');
+  });
+
+  test('of a project are listed with the organization-wide ones', async () => {
+    const { admin } = service;
+    const { project } = await admin.call(postProject, { body: { name: 'One' } });
+    const { project: other } = await admin.call(postProject, { body: { name: 'Other' } });
+    await admin.call(postAttribute, { body: { property: 'inOne', datatype: 'string', projects: [project.id] } });
+    expect(await properties({ projectId: project.id })).toEqual(expect.arrayContaining(['id', 'inOne']));
+    expect(await properties({ projectId: other.id })).not.toContain('inOne');
+    expect(await properties()).toContain('inOne');
+  });
+
+  test('a change of the datatype reaches payloads', async () => {
+    const { admin, id: organization } = await service.newOrganization('Secure');
+    const owner = (
+      await service.db
+        .selectFrom('member')
+        .select('person')
+        .where('organization', '=', organization)
+        .executeTakeFirstOrThrow()
+    ).person;
+    await service.recorder.publish(organization, { type: 'system' }, () => ({
+      publication: {
+        changes: [{ kind: settingsKind, id: settingsId, state: { secureAttributeSalt: 'salt' } }],
+        audit: [],
+      },
+      result: null,
+    }));
+    await admin.call(postAttribute, { body: { property: 'email', datatype: 'string' } });
+    const { key } = await newConnection(admin, { hashSecureAttributes: true });
+    const { id } = await newFeature(
+      { admin, owner: { id: owner, email: '' } },
+      { rules: [{ type: 'force', value: 'true', condition: '{"email":"alice@example.com"}' }] },
+    );
+    const condition = async (version: number) => {
+      const [rule] = (await payloadOf(service.url, key, version)).features[id]?.rules ?? [];
+      return (rule as { condition?: unknown } | undefined)?.condition;
+    };
+    expect(await condition(await service.version(organization))).toEqual({ email: 'alice@example.com' });
+    const { version } = await admin.answer(putAttribute, {
+      params: { property: 'email' },
+      body: { datatype: 'secureString' },
+    });
+    expect(await condition(version)).toEqual({
+      email: '109f0b7ded1d94140eda40c1286befd64aec56290dba9e6642f3d096e9fc3b05',
+    });
+  });
+
+  test('a reader may look but not write', async () => {
+    const readonly = await service.withKey({ role: 'readonly' });
+    await readonly.call(listAttributes);
+    await readonly.refused(403, postAttribute, { body: { property: 'x', datatype: 'string' } });
+    await readonly.refused(403, putAttribute, { params: { property: 'id' }, body: {} });
+    await readonly.refused(403, deleteAttribute, { params: { property: 'id' } });
+  });
+});
