@@ -1,0 +1,222 @@
+import {
+  deleteAttribute,
+  deleteEnvironment,
+  deleteFeature,
+  deleteProject,
+  deleteSdkConnection,
+  getFeature,
+  getFeatureKeys,
+  getProject,
+  getSdkConnection,
+  getSdkPayload,
+  getVersion,
+  listAttributes,
+  listEnvironments,
+  listFeatures,
+  listMembers,
+  listProjects,
+  listSdkConnections,
+  lookupSdkConnectionByKey,
+  type Operation,
+  operations,
+  postAttribute,
+  postEnvironment,
+  postFeature,
+  postProject,
+  postSdkConnection,
+  putAttribute,
+  putEnvironment,
+  putProject,
+  putSdkConnection,
+  toggleFeature,
+  updateFeature,
+} from '@halyard/contract';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { WrongInput } from '../testing/client.ts';
+import { newConnection, newFeature } from '../testing/features.ts';
+import { startService, type TestOrganization, type TestService } from '../testing/service.ts';
+
+/** What one organization has, for another to reach for. */
+interface Belongings {
+  readonly project: string;
+  readonly environment: string;
+  readonly attribute: string;
+  readonly feature: string;
+  readonly connection: string;
+  readonly key: string;
+  readonly owner: string;
+}
+
+/** How each operation reaches for what belongs to somebody else, and what it must answer. */
+type Crossing = (theirs: Belongings) => { status: 200 | 400 | 404; input?: WrongInput };
+
+const feature = { id: 'crossing', defaultValue: 'false' };
+const connection = { name: 'Crossing', language: 'javascript', environment: 'production' };
+
+const crossings = new Map<Operation, Crossing>([
+  [listProjects, () => ({ status: 200 })],
+  [getProject, ({ project }) => ({ status: 404, input: { params: { id: project } } })],
+  [postProject, () => ({ status: 200, input: { body: { name: 'Own' } } })],
+  [putProject, ({ project }) => ({ status: 404, input: { params: { id: project }, body: { name: 'Taken' } } })],
+  [deleteProject, ({ project }) => ({ status: 404, input: { params: { id: project } } })],
+  [listEnvironments, () => ({ status: 200 })],
+  [postEnvironment, ({ project }) => ({ status: 400, input: { body: { id: 'x', projects: [project] } } })],
+  [
+    putEnvironment,
+    ({ environment }) => ({ status: 404, input: { params: { id: environment }, body: { description: 'Taken' } } }),
+  ],
+  [deleteEnvironment, ({ environment }) => ({ status: 404, input: { params: { id: environment } } })],
+  [listAttributes, ({ project }) => ({ status: 200, input: { query: { projectId: project } } })],
+  [
+    postAttribute,
+    ({ project }) => ({ status: 400, input: { body: { property: 'x', datatype: 'string', projects: [project] } } }),
+  ],
+  [
+    putAttribute,
+    ({ attribute }) => ({ status: 404, input: { params: { property: attribute }, body: { description: 'Taken' } } }),
+  ],
+  [deleteAttribute, ({ attribute }) => ({ status: 404, input: { params: { property: attribute } } })],
+  [listSdkConnections, ({ project }) => ({ status: 200, input: { query: { projectId: project } } })],
+  [postSdkConnection, ({ environment }) => ({ status: 400, input: { body: { ...connection, environment } } })],
+  [getSdkConnection, ({ connection: id }) => ({ status: 404, input: { params: { id } } })],
+  [putSdkConnection, ({ connection: id }) => ({ status: 404, input: { params: { id }, body: { name: 'Taken' } } })],
+  [deleteSdkConnection, ({ connection: id }) => ({ status: 404, input: { params: { id } } })],
+  [lookupSdkConnectionByKey, ({ key }) => ({ status: 404, input: { params: { key } } })],
+  [getSdkPayload, ({ key }) => ({ status: 404, input: { params: { key } } })],
+  [listMembers, () => ({ status: 200 })],
+  [getVersion, () => ({ status: 200 })],
+  [listFeatures, ({ key }) => ({ status: 400, input: { query: { clientKey: key } } })],
+  [getFeatureKeys, ({ project }) => ({ status: 200, input: { query: { projectId: project } } })],
+  [postFeature, ({ owner }) => ({ status: 400, input: { body: { ...feature, owner } } })],
+  [getFeature, ({ feature: id }) => ({ status: 404, input: { params: { id }, query: { withRevisions: 'all' } } })],
+  [updateFeature, ({ feature: id }) => ({ status: 404, input: { params: { id }, body: { description: 'Taken' } } })],
+  [deleteFeature, ({ feature: id }) => ({ status: 404, input: { params: { id } } })],
+  [
+    toggleFeature,
+    ({ feature: id }) => ({ status: 404, input: { params: { id }, body: { environments: { production: false } } } }),
+  ],
+]);
+
+/** References that a body may hold, each to something of another organization. */
+const references: [string, (theirs: Belongings) => object][] = [
+  ['project', ({ project }) => ({ project })],
+  ['targeting project', ({ project }) => ({ targetingProjects: [project] })],
+  ['environment', ({ environment }) => ({ environments: { [environment]: { enabled: true } } })],
+  ['prerequisite', ({ feature: id }) => ({ prerequisites: [id] })],
+  ['project of a rule', ({ project }) => ({ rules: [{ type: 'force', value: 'true', projects: [project] }] })],
+  [
+    'environment of a rule',
+    ({ environment }) => ({ rules: [{ type: 'force', value: 'true', environments: [environment] }] }),
+  ],
+  [
+    'prerequisite of a rule',
+    ({ feature: id }) => ({
+      rules: [{ type: 'force', value: 'true', prerequisites: [{ id, condition: '{"value":true}' }] }],
+    }),
+  ],
+  ['owner', ({ owner }) => ({ owner })],
+];
+
+describe('organizations', () => {
+  let service: TestService;
+  let mine: TestOrganization;
+  let theirs: Belongings;
+
+  beforeAll(async () => {
+    service = await startService();
+    mine = await service.newOrganization('Mine');
+    const other = await service.newOrganization('Theirs');
+    const { project } = await other.admin.call(postProject, {
+      body: { name: 'Secret plans', publicId: 'secret-plans' },
+    });
+    await other.admin.call(postEnvironment, { body: { id: 'their-environment', description: 'Secret plans' } });
+    await other.admin.call(postAttribute, {
+      body: { property: 'theirAttribute', datatype: 'string', description: 'Secret plans' },
+    });
+    const { id } = await newFeature(other, {
+      id: 'their-feature',
+      description: 'Secret plans',
+      tags: ['secret plans'],
+    });
+    const { id: connectionId, key } = await newConnection(other.admin, { name: 'Secret plans' });
+    theirs = {
+      project: project.id,
+      environment: 'their-environment',
+      attribute: 'theirAttribute',
+      feature: id,
+      connection: connectionId,
+      key,
+      owner: other.owner.id,
+    };
+  });
+  afterAll(() => service.stop());
+
+  /** Everything that is stored of the other organization. */
+  const stored = async () => {
+    const { id } = await service.db
+      .selectFrom('organization')
+      .select('id')
+      .where('name', '=', 'Theirs')
+      .executeTakeFirstOrThrow();
+    return {
+      states: await service.db
+        .selectFrom('published_state')
+        .selectAll()
+        .where('organization', '=', id)
+        .orderBy('version')
+        .orderBy('ordinal')
+        .execute(),
+      audits: await service.db.selectFrom('audit').selectAll().where('organization', '=', id).orderBy('id').execute(),
+      revisions: await service.db.selectFrom('revision').selectAll().where('organization', '=', id).execute(),
+      events: await service.db.selectFrom('event').selectAll().where('organization', '=', id).orderBy('id').execute(),
+    };
+  };
+
+  test('every operation that is served is tried', () => {
+    expect([...crossings.keys()].map(({ id }) => id).sort()).toEqual(operations.map(({ id }) => id).sort());
+  });
+
+  test.each(operations.map((operation) => [operation.id, operation] as const))(
+    '%s neither shows nor touches what is another’s',
+    async (_, operation) => {
+      const before = await stored();
+      const { status, input } = crossings.get(operation)?.(theirs) ?? { status: 200 };
+      const response = await mine.admin.request(operation, input);
+      const text = await response.text();
+      expect([response.status, text]).toEqual([status, expect.any(String)]);
+      for (const secret of [
+        'Secret plans',
+        'secret plans',
+        theirs.key,
+        ...(status === 200 ? Object.values(theirs) : []),
+      ]) {
+        if (input !== undefined && JSON.stringify(input).includes(secret)) continue;
+        expect(text).not.toContain(secret);
+      }
+      expect(await stored()).toEqual(before);
+    },
+  );
+
+  test.each(references)('a %s of another organization is unknown', async (_, body) => {
+    const before = await stored();
+    const input = { body: { ...feature, owner: mine.owner.id, ...body(theirs) } };
+    await mine.admin.refused(400, postFeature, input);
+    expect(await stored()).toEqual(before);
+  });
+
+  test('the same ids can be used by both', async () => {
+    const { id } = await newFeature(mine, { id: 'their-feature', description: 'Ours' });
+    expect((await mine.admin.call(getFeature, { params: { id } })).feature.description).toBe('Ours');
+    const { project } = await mine.admin.call(postProject, { body: { name: 'x', publicId: 'secret-plans' } });
+    expect(project.publicId).toBe('secret-plans');
+  });
+
+  test('payloads hold features of their own organization only', async () => {
+    const { key } = await newConnection(mine.admin);
+    const own = await newFeature(mine, { id: 'own-feature' });
+    const read = async (of: string) =>
+      Object.keys(((await (await fetch(`${service.url}/api/features/${of}`)).json()) as { features: object }).features);
+    await expect.poll(() => read(key)).toContain(own.id);
+    expect(await read(theirs.key)).toEqual([theirs.feature]);
+  });
+});
