@@ -9,7 +9,7 @@ export type { Attributes, ExperimentOverride, TrackExperiment, User } from './us
 export { compilePayload, type EvaluablePayload, type Evaluator } from './evaluator.ts';
 export { assignmentKey, type ExperimentRecorder, recordExperiments } from './recorder.ts';
 export type { Redirect } from './redirect.ts';
-export { type StickyBucketDocument, type StickyBucketDocuments, stickyBucketKey } from './sticky-buckets.ts';
+export { stickyBucketKey } from './sticky-buckets.ts';
 
 export {
   compileCondition,

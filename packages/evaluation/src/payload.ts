@@ -267,3 +267,14 @@ export interface EnteredExperiment {
   readonly experiment: Experiment;
   readonly result: ExperimentResult;
 }
+
+/** The variations that one attribute value was given before (flags 8.6). */
+export interface StickyBucketDocument {
+  readonly attributeName: string;
+  readonly attributeValue: string;
+  /** Variation key by `<experiment key>__<bucket version>`. */
+  readonly assignments: Readonly<Record<string, string>>;
+}
+
+/** Documents by `stickyBucketKey`. */
+export type StickyBucketDocuments = Readonly<Record<string, StickyBucketDocument>>;

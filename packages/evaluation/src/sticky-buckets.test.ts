@@ -92,6 +92,15 @@ describe('a sticky bucket', () => {
     expect(run(versions, assigned(4))).toMatchObject({ value: 'red', stickyBucketUsed: false });
   });
 
+  it('of a blocked version also counts under the fallback attribute', () => {
+    const versions = { bucketVersion: 3, minBucketVersion: 3 };
+    const ofDevice = documentOf('deviceId', 'd1', { colours__1: 'b' });
+    expect(run(versions, ofDevice, { id: 'u1', deviceId: 'd1' })).toMatchObject({
+      inExperiment: false,
+      stickyBucketUsed: true,
+    });
+  });
+
   it('is found quickly below any minimum', () => {
     const versions = { bucketVersion: 1e15, minBucketVersion: 1e15 };
     expect(run(versions, documentOf('id', 'u1', { colours__999999: 'b' })).inExperiment).toBe(false);

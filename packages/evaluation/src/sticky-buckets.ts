@@ -1,18 +1,7 @@
 import { jsonTextOf } from './coercion.ts';
 import { hashValueOf } from './hash-attribute.ts';
-import type { VariationMeta } from './payload.ts';
+import type { StickyBucketDocument, StickyBucketDocuments, VariationMeta } from './payload.ts';
 import type { Attributes } from './user.ts';
-
-/** The variations that one attribute value was given before (flags 8.6). */
-export interface StickyBucketDocument {
-  readonly attributeName: string;
-  readonly attributeValue: string;
-  /** Variation key by `<experiment key>__<bucket version>`. */
-  readonly assignments: Readonly<Record<string, string>>;
-}
-
-/** Documents by `stickyBucketKey`. */
-export type StickyBucketDocuments = Readonly<Record<string, StickyBucketDocument>>;
 
 /**
  * The key a document is stored under.

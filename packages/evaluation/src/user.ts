@@ -1,5 +1,12 @@
-import type { Condition, Experiment, ExperimentResult, JsonValue, NamespaceSlice } from './payload.ts';
-import type { StickyBucketDocument } from './sticky-buckets.ts';
+import type {
+  Condition,
+  Experiment,
+  ExperimentResult,
+  JsonValue,
+  NamespaceSlice,
+  StickyBucketDocument,
+  StickyBucketDocuments,
+} from './payload.ts';
 
 /** What is known of a user, by attribute name. Values are usually JSON; anything else is tolerated. */
 export type Attributes = Readonly<Record<string, unknown>>;
@@ -37,7 +44,7 @@ export interface User {
    * Earlier assignments by `stickyBucketKey`. Sticky bucketing is active exactly when this is given. It is read at
    * each look-up, so a `saveStickyBucketDocument` that writes here is seen by the next experiment.
    */
-  readonly stickyBucketAssignmentDocs?: Readonly<Record<string, StickyBucketDocument>>;
+  readonly stickyBucketAssignmentDocs?: StickyBucketDocuments;
   /** Told of every document that a new assignment changed. Without it assignments are only read. */
   readonly saveStickyBucketDocument?: (document: StickyBucketDocument) => void;
   /** May be called several times for one assignment; `recordExperiments` keeps each once. */

@@ -69,8 +69,16 @@ export const attributes: fc.Arbitrary<Readonly<Record<string, unknown>>> = recor
   country: often(fc.oneof(fc.constantFrom('DE', 'US', 'de'), attributeValue)),
   age: often(fc.oneof(fc.integer({ min: -2, max: 12 }), attributeValue)),
   premium: often(fc.oneof(fc.boolean(), attributeValue)),
-  tags: often(fc.oneof(fc.array(text.filter(isElement), { maxLength: 4 }), attributeValue)),
-  version: often(fc.oneof(fc.constantFrom('1.2.3', '1.10.0', 'v2', '1.2.3-rc.1', '1.2.3+b', 2), attributeValue)),
+  tags: often(
+    fc.oneof(
+      fc.array(fc.constantFrom('de', 'DE', 'us', 'user-1', 5), { maxLength: 3 }),
+      fc.array(text.filter(isElement), { maxLength: 4 }),
+      attributeValue,
+    ),
+  ),
+  version: often(
+    fc.oneof(fc.constantFrom('1.2.3', '1.10.0', '1.9.9', 'v1.2', '1.2.3-rc.1', '1.2.3+b', '2', 2), attributeValue),
+  ),
   account: often(fc.oneof(record({ plan: often(text), seats: often(number), nested: often(json) }), attributeValue)),
   hobbies: rarely(fc.array(fc.oneof(record({ name: often(text) }), element), { maxLength: 3 })),
   '': rarely(scalar),
@@ -106,6 +114,26 @@ const list = fc.oneof(
   { weight: 1, arbitrary: json },
 );
 
+/** Tests as people write them, which the attributes above often meet. */
+const tag = fc.constantFrom('de', 'DE', 'us', 'US', 'user-1', '5', 5);
+const version = fc.constantFrom('1.2.3', 'v1.2.3', '1.2', '1.2.3-rc.1', '1.2.3-rc.2', '1.10.0', '1.9.9', '2');
+const typical: fc.Arbitrary<Condition> = fc.oneof(
+  fc
+    .tuple(
+      fc.constantFrom('tags', 'country', 'id', 'account.plan'),
+      operator(fc.constantFrom('$in', '$nin', '$ini', '$nini', '$all', '$alli'), fc.array(tag, { maxLength: 2 })),
+    )
+    .map(([name, test]) => ({ [name]: test })),
+  operator(
+    fc.constant('version'),
+    operator(fc.constantFrom('$veq', '$vne', '$vlt', '$vlte', '$vgt', '$vgte'), version),
+  ),
+  operator(
+    fc.constantFrom('age', 'account.seats', 'missing'),
+    operator(fc.constantFrom('$lt', '$lte', '$gt', '$gte', '$eq', '$ne'), fc.integer({ min: -1, max: 6 })),
+  ),
+);
+
 /**
  * Operand restrictions, each because the SDK throws there or lets everybody in: logical operators get lists of
  * conditions, `$elemMatch` an object, `$inGroup` the id of a group, `$regex` and `$regexi` text.
@@ -132,6 +160,7 @@ export const { condition, operators } = fc.letrec<{ condition: Condition; operat
     ),
     condition: fc.oneof(
       { maxDepth: 5, depthSize: 'small' },
+      typical,
       fc.dictionary(path, tie('operand'), { maxKeys: 2, noNullPrototype: true }),
       operator(fc.constantFrom('$or', '$nor', '$and'), fc.array(tie('condition'), { maxLength: 3 })),
       operator(fc.constant('$not'), tie('condition')),

@@ -49,7 +49,7 @@ const weights = (count: number) =>
     fc.constant(Array.from({ length: count }, () => 1 / count)),
     fc.array(share, { minLength: count, maxLength: count }),
     fc.array(share, { maxLength: 4 }),
-    fc.constant([0.1, 0.9]),
+    fc.constantFrom([0.1, 0.9], [0.5, 0.505], [0.5, 0.52], [0.5, 0.495], [0.5, 0.48]),
   );
 
 /**
