@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileCondition, type Condition, evaluateCondition, type SavedGroups } from './index.ts';
+import { type Condition, compileCondition, evaluateCondition, type SavedGroups } from './index.ts';
 
 const holds = (condition: Condition, attributes: Readonly<Record<string, unknown>>, groups?: SavedGroups) =>
   evaluateCondition(attributes, condition, groups);

@@ -1,4 +1,4 @@
-import { valueAt, step } from './attribute-path.ts';
+import { step, valueAt } from './attribute-path.ts';
 import { isPlainObject, textOf } from './coercion.ts';
 import { atLeast, atMost, compares, exists, hasType, lessThan, moreThan } from './comparison.ts';
 import { equals } from './equality.ts';

@@ -1,6 +1,6 @@
+import { textOf } from './coercion.ts';
 import type { EnteredExperiment, Experiment, ExperimentResult } from './payload.ts';
 import type { TrackExperiment } from './user.ts';
-import { textOf } from './coercion.ts';
 
 /** Collects the experiments that evaluations enter. */
 export interface ExperimentRecorder {

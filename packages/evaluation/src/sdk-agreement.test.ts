@@ -1,7 +1,6 @@
-import { evalCondition, GrowthBookClient as SdkClient, isURLTargeted } from '@growthbook/growthbook';
+import { evalCondition, isURLTargeted, GrowthBookClient as SdkClient } from '@growthbook/growthbook';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { address, urlTargets } from '../testing/url-arbitraries.ts';
 import { type EvaluationCase, evaluationCase, experimentCase, type UserCase } from '../testing/case-arbitraries.ts';
 import {
   attributes,
@@ -11,11 +10,12 @@ import {
   savedGroups,
 } from '../testing/condition-arbitraries.ts';
 import { FEATURE_KEYS } from '../testing/payload-arbitraries.ts';
+import { address, urlTargets } from '../testing/url-arbitraries.ts';
 import {
   compilePayload,
   compileUrlTargets,
-  evaluateCondition,
   type Experiment,
+  evaluateCondition,
   recordExperiments,
   type StickyBucketDocument,
   stickyBucketKey,

@@ -5,15 +5,15 @@
 import { isDeepStrictEqual, styleText } from 'node:util';
 import {
   bucketRanges,
+  type Condition,
   chooseVariation,
   compilePayload,
-  type Condition,
   decryptText,
-  equalWeights,
   type EvaluablePayload,
-  evaluateCondition,
   type Evaluator,
   type Experiment,
+  equalWeights,
+  evaluateCondition,
   hash,
   inNamespace,
   type NamespaceSlice,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
+import { Client } from 'pg';
 import { inject } from 'vitest';
 import { type Address, connect, type Db } from '../src/platform/index.ts';
 
@@ -28,7 +28,7 @@ export async function createDatabase({ migrated = true } = {}): Promise<TestData
 }
 
 async function onServer(statement: string): Promise<void> {
-  const client = new pg.Client({ ...inject('postgres'), database: 'postgres' });
+  const client = new Client({ ...inject('postgres'), database: 'postgres' });
   await client.connect();
   try {
     await client.query(statement);

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
+import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { connect, migrate, startEmbeddedPostgres } from '../src/platform/index.ts';
 
@@ -21,7 +21,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const dataDirectory = await mkdtemp(join(tmpdir(), 'halyard-test-'));
   const postgres = await startEmbeddedPostgres({ dataDirectory, role: 'service', say: () => undefined });
   const { database, ...server } = postgres.connection;
-  const client = new pg.Client({ ...server, database });
+  const client = new Client({ ...server, database });
   await client.connect();
   await client.query(`create database ${template}`);
   await client.end();

@@ -1,5 +1,5 @@
 import type { Permission } from '@halyard/contract';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { effectivePermissions, isAllowed, isVisible, type RoleInfo } from './permission-check.ts';
 

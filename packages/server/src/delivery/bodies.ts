@@ -49,9 +49,9 @@ export class Bodies {
 
   /** The tag of the body that a client has already; null: it has none of these. */
   matching(ifNoneMatch: string): string | null {
-    const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-    if (tags.includes('*')) return this.identity.etag;
-    return codings.map((coding) => this.#etag(coding)).find((tag) => tags.includes(tag)) ?? null;
+    const tags = new Set(ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, '')));
+    if (tags.has('*')) return this.identity.etag;
+    return codings.map((coding) => this.#etag(coding)).find((tag) => tags.has(tag)) ?? null;
   }
 
   async compress(): Promise<void> {

@@ -1,9 +1,14 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { featureState, force, put, rollout, statesOf } from '../../testing/states.ts';
-import { type FeatureContent } from '../flags/feature.ts';
-import { FeatureDependents, featureKind, type PayloadOptions, ruleKinds } from '../flags/index.ts';
-import { everyCapability } from '../flags/payload/options.ts';
+import { featureState, force, put, rollout, statesOf } from '../../testing/flags/states.ts';
+import {
+  everyCapability,
+  type FeatureContent,
+  FeatureDependents,
+  featureKind,
+  type PayloadOptions,
+  ruleKinds,
+} from '../flags/index.ts';
 import { type LiveChange, type OrganizationStates, readerOf } from '../record/index.ts';
 import { CompiledConnection } from './compiled-connection.ts';
 

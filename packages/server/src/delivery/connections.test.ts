@@ -190,7 +190,8 @@ describe('connections of a hosted installation', () => {
   });
 
   test('have one at a public host', async () => {
-    await newConnection(service.admin, { proxyEnabled: true, proxyHost: 'https://proxy.example.com' });
+    const proxy = { proxyEnabled: true, proxyHost: 'https://proxy.example.com' };
+    expect(await newConnection(service.admin, proxy)).toMatchObject(proxy);
   });
 
   test('without the commercial feature an option cannot be switched on', async () => {

@@ -34,7 +34,7 @@ export function isScheduledOn(entries: readonly ScheduleRule[], instant: Date): 
   const sorted = boundaries(entries);
   const [first] = sorted;
   if (first === undefined) return true;
-  const passed = sorted.filter(({ at }) => at <= instant.getTime()).at(-1);
+  const passed = sorted.findLast(({ at }) => at <= instant.getTime());
   return passed === undefined ? !first.enabled : passed.enabled;
 }
 

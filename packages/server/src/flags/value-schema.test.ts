@@ -49,7 +49,8 @@ describe('the schema of a feature’s values', () => {
       '{"$schema":"http://json-schema.org/draft-07/schema#","type":"object"}',
       '{"$schema":"http://json-schema.org/draft-04/schema#","type":"object"}',
     ]) {
-      await newFeature(service, { valueType: 'json', defaultValue: '{}', jsonSchema });
+      const { id } = await newFeature(service, { valueType: 'json', defaultValue: '{}', jsonSchema });
+      expect(id).toBeTruthy();
     }
   });
 
@@ -163,8 +164,9 @@ describe('the schema of a feature’s values', () => {
 
   test('an empty schema text removes the schema', async () => {
     const { id } = await named();
-    await service.admin.call(updateFeature, { params: { id }, body: { jsonSchema: '' } });
-    await service.admin.call(updateFeature, { params: { id }, body: { defaultValue: '{}' } });
+    const update = (body: object) => service.admin.call(updateFeature, { params: { id }, body });
+    expect((await update({ jsonSchema: '' })).feature).not.toHaveProperty('jsonSchema.enabled', true);
+    expect((await update({ defaultValue: '{}' })).feature.defaultValue).toBe('{}');
   });
 
   test('a schema that takes any time to check is refused, and the service answers meanwhile', async () => {

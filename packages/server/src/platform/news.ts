@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import pg from 'pg';
+import { Client } from 'pg';
 import { backoff } from './backoff.ts';
 import { type Address, clientConfig, type Db, type Tx } from './database/connect.ts';
 import type { Log } from './log.ts';
@@ -31,7 +31,7 @@ export function listenToNews(
   log: Log,
   heard: { onNews: (news: News) => void; onGap: () => void },
 ): NewsListener {
-  let client: pg.Client | null = null;
+  let client: Client | null = null;
   let timer: NodeJS.Timeout | undefined;
   let attempt = 0;
   let stopped = false;
@@ -43,14 +43,14 @@ export function listenToNews(
     timer = setTimeout(open, backoff(attempt++, { first: 100, most: 5_000 }));
   };
 
-  const lose = (lost: pg.Client, error: unknown): void => {
+  const lose = (lost: Client, error: unknown): void => {
     if (client !== lost) return;
     client = null;
     lost.end().catch(() => undefined);
     retry(error);
   };
 
-  const beat = (of: pg.Client): void => {
+  const beat = (of: Client): void => {
     timer = setTimeout(() => {
       const late = setTimeout(() => lose(of, new Error('the heartbeat was not answered')), heartbeatWithin);
       of.query('select 1').then(
@@ -64,7 +64,7 @@ export function listenToNews(
   };
 
   const open = (): void => {
-    const opened = new pg.Client(clientConfig(address));
+    const opened = new Client(clientConfig(address));
     client = opened;
     opened.on('error', (error) => lose(opened, error));
     opened.on('end', () => lose(opened, new Error('the connection ended')));

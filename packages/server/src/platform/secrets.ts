@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Db } from './database/connect.ts';
@@ -40,7 +40,7 @@ async function keptOrNew(directory: string, name: string): Promise<string> {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const draft = `${file}.${process.pid}`;
+  const draft = `${file}.${randomUUID()}`;
   await writeFile(draft, randomBytes(32).toString('base64'), { mode: 0o600, flush: true });
   await chmod(draft, 0o600);
   await link(draft, file).catch((error: NodeJS.ErrnoException) => {

@@ -1,6 +1,6 @@
 import type { FeatureDefinition } from '@halyard/evaluation';
 import { describe, expect, test } from 'vitest';
-import { force, inlineExperiment, rollout, type StatesInput, statesOf } from '../../../testing/states.ts';
+import { force, inlineExperiment, rollout, type StatesInput, statesOf } from '../../../testing/flags/states.ts';
 import { readerOf } from '../../record/index.ts';
 import { ruleKinds } from '../rule-kinds.ts';
 import { payloadCompiler } from './compile.ts';

@@ -1,5 +1,5 @@
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
-import pg from 'pg';
+import { type ClientConfig, Pool, types } from 'pg';
 import type { Database } from './tables.ts';
 
 export type Db = Kysely<Database>;
@@ -9,10 +9,10 @@ export type Tx = Transaction<Database>;
 export type Address = string | { host: string; port: number; user: string; password?: string; database: string };
 
 // Versions, counts and positions stay below 2^53: numbers are easier to live with than BigInt.
-pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+types.setTypeParser(types.builtins.INT8, Number);
 
 /** Settings of a client that both pools and listening connections use. */
-export const clientConfig = (address: Address): pg.ClientConfig => ({
+export const clientConfig = (address: Address): ClientConfig => ({
   ...(typeof address === 'string' ? { connectionString: address } : address),
   application_name: 'halyard',
   connectionTimeoutMillis: 5_000,
@@ -21,7 +21,7 @@ export const clientConfig = (address: Address): pg.ClientConfig => ({
 
 /** A pool of connections, through Kysely. A lost idle connection is replaced by the next query. */
 export function connect(address: Address, onIdleError: (error: Error) => void): Db {
-  const pool = new pg.Pool({
+  const pool = new Pool({
     ...clientConfig(address),
     max: 10,
     statement_timeout: 30_000,

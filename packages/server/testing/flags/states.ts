@@ -7,8 +7,8 @@ import {
   type RolloutRule,
   type RuleBase,
   type StoredRule,
-} from '../src/flags/feature.ts';
-import { nextBoundary } from '../src/flags/schedule.ts';
+} from '../../src/flags/feature.ts';
+import { nextBoundary } from '../../src/flags/schedule.ts';
 import {
   type EnvironmentState,
   environmentKind,
@@ -17,10 +17,10 @@ import {
   projectKind,
   settingsId,
   settingsKind,
-} from '../src/organization/index.ts';
-import type { Live, OrganizationStates, StateKind } from '../src/record/index.ts';
-import type { AttributeState } from '../src/targeting/index.ts';
-import { attributeKind } from '../src/targeting/index.ts';
+} from '../../src/organization/index.ts';
+import type { Live, OrganizationStates, StateKind } from '../../src/record/index.ts';
+import type { AttributeState } from '../../src/targeting/index.ts';
+import { attributeKind } from '../../src/targeting/index.ts';
 
 /** What of an organization a test says; the rest is as it is from the start. */
 export interface StatesInput {

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { rateLimit, readSettings, SettingError, settingsTable } from './settings.ts';
+
+describe('settings', () => {
+  test('have their standard values where nothing is set, an empty variable counting as nothing', () => {
+    expect(readSettings({})).toMatchObject({
+      PORT: 3100,
+      HOST: '127.0.0.1',
+      MULTI_ORGANIZATION: false,
+      ENTITLEMENTS: 'all',
+      LOG_LEVEL: 'info',
+    });
+    expect(readSettings({ PORT: '', API_HOST: '' })).toEqual(readSettings({}));
+  });
+
+  test('are read as what they are', () => {
+    expect(
+      readSettings({
+        PORT: '0',
+        API_HOST: 'https://flags.example.com/api/',
+        HALYARD_ADMIN_EMAIL: 'Admin@Example.com',
+        DATA_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
+        ENTITLEMENTS: 'releases, ramp-schedules,',
+        API_ALLOW_SKIP_PAGINATION: '1',
+        CACHE_CONTROL_MAX_AGE: '0',
+      }),
+    ).toMatchObject({
+      PORT: 0,
+      API_HOST: 'https://flags.example.com/api',
+      HALYARD_ADMIN_EMAIL: 'admin@example.com',
+      DATA_ENCRYPTION_KEY: Buffer.alloc(32, 1),
+      ENTITLEMENTS: ['releases', 'ramp-schedules'],
+      API_ALLOW_SKIP_PAGINATION: true,
+      CACHE_CONTROL_MAX_AGE: 0,
+    });
+  });
+
+  test.each([
+    ['PORT', '65536'],
+    ['PORT', '3100x'],
+    ['PORT', '-1'],
+    ['HOST', 'not a host'],
+    ['DATABASE_URL', 'mysql://localhost/x'],
+    ['DATABASE_URL', 'nonsense'],
+    ['API_HOST', 'flags.example.com'],
+    ['APP_ORIGIN', 'ftp://example.com'],
+    ['SECRET_API_KEY', 'with space'],
+    ['SECRET_API_KEY', 'with:colon'],
+    ['HALYARD_ADMIN_EMAIL', 'nobody'],
+    ['MULTI_ORGANIZATION', 'perhaps'],
+    ['API_RATE_LIMIT_MAX', '-5'],
+    ['JWT_SECRET', 'short'],
+    ['DATA_ENCRYPTION_KEY', 'abc'],
+    ['LOG_LEVEL', 'loud'],
+    ['SSE_LIFETIME_SECONDS', '0'],
+  ])('%s cannot be %j, and the refusal is one line that names it', (name, value) => {
+    const read = () => readSettings({ [name]: value });
+    expect(read).toThrow(SettingError);
+    expect(read).toThrow(new RegExp(`^Setting ${name}: [^\\n]+\\.$`));
+  });
+
+  test('a refusal does not repeat a secret', () => {
+    for (const name of ['JWT_SECRET', 'DATA_ENCRYPTION_KEY', 'DATABASE_URL', 'SECRET_API_KEY']) {
+      expect(() => readSettings({ [name]: 'hunter2 hunter2' })).toThrow(/^(?!.*hunter2)/);
+    }
+  });
+
+  test('running for the public implies several organizations and a rate limit', () => {
+    expect(readSettings({ HOSTED: 'true' }).MULTI_ORGANIZATION).toBe(true);
+    expect(rateLimit(readSettings({ HOSTED: 'true' }))).toBe(60);
+    expect(rateLimit(readSettings({ HOSTED: 'true', API_RATE_LIMIT_MAX: '0' }))).toBeNull();
+    expect(rateLimit(readSettings({ API_RATE_LIMIT_MAX: '5' }))).toBe(5);
+    expect(rateLimit(readSettings({}))).toBeNull();
+  });
+
+  test('the operator’s page tells every one of them, with its standard value', () => {
+    const page = readFileSync(new URL('../../../../docs/operating.md', import.meta.url), 'utf8');
+    for (const [name, { about }] of Object.entries(settingsTable)) {
+      const row = page.split('\n').find((line) => line.startsWith(`| \`${name}\``));
+      expect(row, `docs/operating.md has no row for ${name}`).toBeDefined();
+      expect(row).toContain(about);
+    }
+  });
+});
