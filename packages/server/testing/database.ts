@@ -27,6 +27,11 @@ export async function createDatabase({ migrated = true } = {}): Promise<TestData
   };
 }
 
+/** The same address as an operator would write it. */
+export function databaseUrl({ host, port, user, password = '', database }: TestDatabase['address']): string {
+  return `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user, password })}`;
+}
+
 async function onServer(statement: string): Promise<void> {
   const client = new Client({ ...inject('postgres'), database: 'postgres' });
   await client.connect();

@@ -9,7 +9,6 @@ import {
 } from '@halyard/contract';
 import type { Payload } from '@halyard/evaluation';
 import type { Client } from './client.ts';
-import type { TestOrganization } from './service.ts';
 
 type FeatureBody = BodyInputOf<typeof postFeature>;
 
@@ -18,7 +17,7 @@ export const freshId = (): string => `f_${randomBytes(5).toString('hex')}`;
 
 /** Creates a feature; boolean and off unless told otherwise. */
 export async function newFeature(
-  { admin, owner }: Pick<TestOrganization, 'admin' | 'owner'>,
+  { admin, owner }: { readonly admin: Client; readonly owner: { readonly id: string } },
   body: Partial<FeatureBody> = {},
 ): Promise<Feature> {
   const { feature } = await admin.call(postFeature, {

@@ -128,7 +128,7 @@ describe('attributes', () => {
     await admin.call(postAttribute, { body: { property: 'email', datatype: 'string' } });
     const { key } = await newConnection(admin, { hashSecureAttributes: true });
     const { id } = await newFeature(
-      { admin, owner: { id: owner, email: '' } },
+      { admin, owner: { id: owner } },
       { rules: [{ type: 'force', value: 'true', condition: '{"email":"alice@example.com"}' }] },
     );
     const condition = async (version: number) => {

@@ -19,7 +19,7 @@ const started = new Set<EmbeddedPostgres>();
 
 /** An empty directory that every user can reach; `cleanUp` removes it. */
 export async function temporaryDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'halyard-test-'));
+  const directory = await mkdtemp(join(tmpdir(), 'halyard-postgres-'));
   directories.add(directory);
   await chmod(directory, 0o755);
   return directory;
@@ -37,7 +37,7 @@ let template: Layout | undefined;
 /** A data directory in which a database was prepared and cleanly stopped: a copy, which is quicker than a first start. */
 export async function preparedDataDirectory(name = 'data'): Promise<Layout> {
   if (template === undefined) {
-    const directory = await mkdtemp(join(tmpdir(), 'halyard-test-template-'));
+    const directory = await mkdtemp(join(tmpdir(), 'halyard-postgres-template-'));
     await chmod(directory, 0o755);
     template = layoutOf(join(directory, 'data'));
     const postgres = await startEmbeddedPostgres({

@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Client, client } from '../../packages/server/testing/client.ts';
+
+/** The secret key that every service started here takes. */
+export const secretKey = 'secret_of_the_end_to_end_tests';
+
+/** What a program printed, and how it ended. */
+export interface Ended {
+  /** Null: a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A running service: a process of its own, as an operator starts it. */
+export interface Halyard {
+  readonly url: string;
+  readonly processId: number;
+  readonly admin: Client;
+  /** What it printed until it was ready. */
+  readonly greeting: string;
+  /** Resolves when the process has ended. */
+  readonly ended: Promise<Ended>;
+  /** Sends a signal, as `kill` does, and waits for the end. */
+  end(signal: NodeJS.Signals): Promise<Ended>;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+const program = (name: string) => fileURLToPath(new URL(`../../packages/server/src/${name}.ts`, import.meta.url));
+
+/** Starts the service, and resolves when it says that it is ready. Its port is free, its logs are warnings at least. */
+export async function startHalyard(environment: Environment): Promise<Halyard> {
+  const settings = { PORT: '0', LOG_LEVEL: 'warn', SECRET_API_KEY: secretKey, ...environment };
+  const child = run('main', [], settings);
+  const ended = endOf(child);
+  const ready = Promise.withResolvers<{ url: string; greeting: string }>();
+  let greeting = '';
+  child.stdout?.on('data', (chunk: string) => {
+    greeting += chunk;
+    const url = /^Halyard is ready at (\S+)$/m.exec(greeting)?.[1];
+    if (url !== undefined) ready.resolve({ url, greeting });
+  });
+  void ended.then(({ code, stdout, stderr }) =>
+    ready.reject(new Error(`The service ended with ${code} before it was ready:\n${stdout}${stderr}`)),
+  );
+  const { url, greeting: said } = await ready.promise;
+  return {
+    url,
+    processId: child.pid ?? 0,
+    admin: client(url, settings.SECRET_API_KEY),
+    greeting: said,
+    ended,
+    end(signal) {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+/** Runs a program of the server, such as `keys`, to its end. */
+export const runProgram = (name: string, given: readonly string[], environment: Environment): Promise<Ended> =>
+  endOf(run(name, given, { LOG_LEVEL: 'warn', ...environment }));
+
+/** The environment of the tests is not that of the programs: what is set here is what they get. */
+function run(name: string, given: readonly string[], environment: Environment): ChildProcess {
+  const child = spawn(process.execPath, [program(name), ...given], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
+  });
+  child.stdout?.setEncoding('utf8');
+  child.stderr?.setEncoding('utf8');
+  children.add(child);
+  return child;
+}
+
+const children = new Set<ChildProcess>();
+
+function endOf(child: ChildProcess): Promise<Ended> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (chunk: string) => (stdout += chunk));
+  child.stderr?.on('data', (chunk: string) => (stderr += chunk));
+  return new Promise((resolve) =>
+    child.once('close', (code) => {
+      children.delete(child);
+      resolve({ code, stdout, stderr });
+    }),
+  );
+}
+
+/** Ends all services that a test left running, in order, so that none leaves a PostgreSQL behind. */
+export async function endAll(): Promise<void> {
+  await Promise.all(
+    [...children].map((child) => {
+      const closed = new Promise((resolve) => child.once('close', resolve));
+      child.kill('SIGTERM');
+      return closed;
+    }),
+  );
+}
+
+export interface DataDirectory {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+export async function newDataDirectory(): Promise<DataDirectory> {
+  const path = await mkdtemp(join(tmpdir(), 'halyard-e2e-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
