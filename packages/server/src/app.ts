@@ -74,19 +74,33 @@ export interface App {
   stop(): Promise<void>;
 }
 
-/** Joins the modules and starts the service: the only place that knows them all. */
-export async function startApp({ settings, address, build, clock, log }: AppOptions): Promise<App> {
+/** Starts the service. A start that fails gives back what it had opened. */
+export async function startApp(options: AppOptions): Promise<App> {
+  const opened = new AsyncDisposableStack();
+  try {
+    return await joinModules(options, opened);
+  } catch (error) {
+    await opened.disposeAsync();
+    throw error;
+  }
+}
+
+/**
+ * Joins the modules: the only place that knows them all.
+ *
+ * @param opened what is to be closed at the end, the last one first
+ */
+async function joinModules(
+  { settings, address, build, clock, log }: AppOptions,
+  opened: AsyncDisposableStack,
+): Promise<App> {
   if (!roleIds.includes(settings.SECRET_API_KEY_ROLE)) {
     throw new SettingError('SECRET_API_KEY_ROLE', `must be one of ${roleIds.join(', ')}.`);
   }
   const db = connect(address, (error) => log.warn({ err: error }, 'A connection to the database was lost'));
-  try {
-    await migrate(db);
-    await loadSecrets(settings, db);
-  } catch (error) {
-    await db.destroy();
-    throw error;
-  }
+  opened.defer(() => db.destroy());
+  await migrate(db);
+  await loadSecrets(settings, db);
 
   const newId = idMaker(clock);
   const live = new LiveStates(db, log);
@@ -111,11 +125,14 @@ export async function startApp({ settings, address, build, clock, log }: AppOpti
   await live.load();
   const delivery = new Delivery({ db, live, kinds, log });
   await delivery.start();
+  opened.defer(() => delivery.stop());
 
   const members = memberService(db);
   const use = connectionUse({ db, clock, log });
+  opened.defer(() => use.stop());
   const limit = rateLimit(settings);
   const limiter = limit === null ? null : rateLimiter(limit, { db, clock, log });
+  opened.defer(() => limiter?.stop());
   const sdk = sdkRoutes({ delivery, settings, clock, log, noteUse: use.note });
   const origin = settings.APP_ORIGIN ?? publicBase(settings).replace(/\/api$/, '');
   const connections = connectionService(kit, { newId, entitlements: granted, hosted: settings.HOSTED });
@@ -168,8 +185,6 @@ export async function startApp({ settings, address, build, clock, log }: AppOpti
     log,
   });
 
-  const jobs = [scheduledChanges({ live, recorder, clock })];
-  await http.listen({ host: settings.HOST, port: settings.PORT });
   const news = listenToNews(address, log, {
     onNews: (heard) => {
       if (heard.topic === 'configuration') follow(live.catchUp(heard.organization));
@@ -177,16 +192,23 @@ export async function startApp({ settings, address, build, clock, log }: AppOpti
     },
     onGap: () => follow(live.catchUpAll()),
   });
+  opened.defer(() => news.stop());
   const follow = (reading: Promise<void>): void => {
     reading.catch((error: unknown) =>
       log.warn({ err: error }, 'News of other processes could not be read; it is tried again'),
     );
   };
+  const jobs = [scheduledChanges({ live, recorder, clock })];
   // Requests need not wait for the job queue to make its tables.
   const running: Promise<Jobs | null> = startJobs(address, log, jobs).catch((error: unknown) => {
     log.error({ err: error }, 'The job queue could not be started');
     return null;
   });
+  opened.defer(async () => (await running)?.stop());
+
+  opened.defer(() => http.close());
+  opened.defer(() => sdk.stop());
+  await http.listen({ host: settings.HOST, port: settings.PORT });
 
   return {
     url: listeningAt(http.server.address() as AddressInfo),
@@ -195,17 +217,7 @@ export async function startApp({ settings, address, build, clock, log }: AppOpti
       for (const job of jobs) await job.run();
       await use.write();
     },
-    async stop() {
-      sdk.stop();
-      await http.close();
-      delivery.stop();
-      await (await running)?.stop();
-      await news.stop();
-      limiter?.stop();
-      use.stop();
-      await use.write();
-      await db.destroy();
-    },
+    stop: () => opened.disposeAsync(),
   };
 }
 

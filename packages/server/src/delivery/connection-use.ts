@@ -8,7 +8,8 @@ export interface ConnectionUse {
   note(connection: DeliveredConnection): void;
   /** Writes down what was noted since. */
   write(): Promise<void>;
-  stop(): void;
+  /** Writes down what is left and ends. */
+  stop(): Promise<void>;
 }
 
 export function connectionUse({ db, clock, log }: { db: Db; clock: Clock; log: Log }): ConnectionUse {
@@ -40,6 +41,9 @@ export function connectionUse({ db, clock, log }: { db: Db; clock: Clock; log: L
       known.add(id);
       unwritten.push({ organization, connection: id, first_used: clock.now() });
     },
-    stop: () => clearInterval(timer),
+    async stop() {
+      clearInterval(timer);
+      await write();
+    },
   };
 }

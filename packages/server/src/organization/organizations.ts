@@ -1,4 +1,4 @@
-import { type Clock, type Db, invalid, type NewId, quoted, type Tx } from '../platform/index.ts';
+import { type Clock, type Db, invalid, isEmailAddress, type NewId, quoted, type Tx } from '../platform/index.ts';
 import type { Actor, Recorder, StateChange } from '../record/index.ts';
 import { environmentKind } from './environments.ts';
 import { settingsId, settingsKind } from './settings.ts';
@@ -34,6 +34,7 @@ export function organizationService(tools: {
   return {
     async create(tx, { name, ownerEmail, externalId }, actor) {
       if (name.length < 3 || name.length > 60) throw invalid('The name of an organization has 3 to 60 characters.');
+      if (!isEmailAddress(ownerEmail)) throw invalid(`${quoted(ownerEmail)} is no e-mail address.`);
       if (externalId !== undefined && externalId !== '') await refuseTaken(tx, externalId);
       const organization = {
         id: tools.newId('org_'),

@@ -6,6 +6,7 @@ export { isDatabaseAway } from './database/away.ts';
 export { type Address, connect, type Db, type Tx } from './database/connect.ts';
 export { DatabaseError, migrate } from './database/migrate.ts';
 export type { ProjectRoleRule, RoleRule } from './database/tables.ts';
+export { isEmailAddress } from './email-address.ts';
 export { DataDirectoryError, type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/index.ts';
 export {
   conflict,

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { isEmailAddress } from './email-address.ts';
 
 /** A setting whose value cannot be used. The message is one line that says which, why and what would do. */
 export class SettingError extends Error {
@@ -69,7 +70,7 @@ const databaseAddress: Parse<string> = (value) => {
 };
 
 const emailAddress: Parse<string> = (value) => {
-  if (!/^[^\s@]+@[^\s@]+$/.test(value)) throw new Error('must be an e-mail address');
+  if (!isEmailAddress(value)) throw new Error('must be an e-mail address');
   return value.toLowerCase();
 };
 

@@ -1,0 +1,145 @@
+import { createServer } from 'node:net';
+import { getFeature } from '@halyard/contract';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createDatabase, databaseUrl } from '../packages/server/testing/database.ts';
+import { newFeature } from '../packages/server/testing/features.ts';
+import {
+  type DataDirectory,
+  endAll,
+  type Halyard,
+  newDataDirectory,
+  runProgram,
+  startHalyard,
+} from './support/halyard.ts';
+
+/** The life of the service's process: how it starts, refuses to start, is killed and stopped. */
+
+let directory: DataDirectory;
+beforeEach(async () => {
+  directory = await newDataDirectory();
+});
+afterEach(async () => {
+  await endAll();
+  await directory.remove();
+});
+
+const start = (environment: Record<string, string> = {}) =>
+  startHalyard({ HALYARD_DATA_DIR: directory.path, ...environment });
+
+/** The only line of a refused start. */
+async function refusal(environment: Record<string, string>): Promise<string> {
+  const { code, stdout, stderr } = await runProgram('main', [], {
+    HALYARD_DATA_DIR: directory.path,
+    PORT: '0',
+    ...environment,
+  });
+  expect({ code, lines: stderr.trimEnd().split('\n').length, ready: stdout.includes('Halyard is ready') }).toEqual({
+    code: 1,
+    lines: 1,
+    ready: false,
+  });
+  return stderr.trimEnd();
+}
+
+async function makeFeature(halyard: Halyard): Promise<string> {
+  const owner = { id: 'admin@localhost' };
+  return (await newFeature({ admin: halyard.admin, owner }, { defaultValue: 'true' })).id;
+}
+
+describe('with a PostgreSQL of its own', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s stops it in order, and nothing is lost', async (signal) => {
+    const halyard = await start();
+    expect((await fetch(`${halyard.url}/healthz`)).status).toBe(200);
+    const id = await makeFeature(halyard);
+    const { code, stdout, stderr } = await halyard.end(signal);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe('Stopped.');
+    const again = await start();
+    expect((await again.admin.call(getFeature, { params: { id } })).feature.id).toBe(id);
+    expect(again.greeting).not.toContain('Made the organization');
+  });
+
+  test('killed, it leaves its PostgreSQL running, which the next one uses', async () => {
+    const halyard = await start();
+    const id = await makeFeature(halyard);
+    await halyard.end('SIGKILL');
+    const again = await start();
+    expect(again.greeting).toContain('already runs');
+    expect((await again.admin.call(getFeature, { params: { id } })).feature.id).toBe(id);
+  });
+
+  test('a second service on its data directory is refused', async () => {
+    await start();
+    expect(await refusal({})).toContain(directory.path);
+  });
+});
+
+describe('the first start', () => {
+  test('makes the organization and the admin that the settings name', async () => {
+    const { greeting } = await start({ HALYARD_ADMIN_EMAIL: 'Ann@Example.com', HALYARD_ADMIN_NAME: 'Ann' });
+    expect(greeting).toContain('ann@example.com');
+    expect(greeting).toContain('npm run keys -- create');
+  });
+
+  test('without a name it tells how to go on, and is ready all the same', async () => {
+    const { greeting, url } = await start({ SECRET_API_KEY: '' });
+    expect(greeting).toContain('HALYARD_ADMIN_EMAIL=');
+    expect(greeting).toContain('npm run organizations -- create');
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+});
+
+describe('one clear line ends a start', () => {
+  test.each([
+    ['PORT', 'eighty'],
+    ['HOST', 'not a host'],
+    ['DATABASE_URL', 'mysql://localhost/flags'],
+    ['JWT_SECRET', 'short'],
+    ['DATA_ENCRYPTION_KEY', 'not thirty-two bytes'],
+    ['SECRET_API_KEY_ROLE', 'king'],
+    ['LOG_LEVEL', 'loud'],
+  ])('with %s=%s', async (name, value) => {
+    expect(await refusal({ [name]: value })).toMatch(new RegExp(`^Setting ${name}: `));
+  });
+
+  test('when the database cannot be reached', async () => {
+    const line = await refusal({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' });
+    expect(line).toContain('The database cannot be reached');
+  });
+
+  test('when another program has the port', async () => {
+    const other = createServer();
+    const port = await new Promise<number>((resolve) =>
+      other.listen(0, '127.0.0.1', () => resolve((other.address() as { port: number }).port)),
+    );
+    expect(await refusal({ PORT: String(port) })).toContain('Set PORT to a free one');
+    other.close();
+  });
+});
+
+describe('on a database that several share', () => {
+  const open: Awaited<ReturnType<typeof createDatabase>>[] = [];
+  afterAll(async () => {
+    for (const database of open) await database.drop();
+  });
+
+  test('a process with other secrets is refused', async () => {
+    const database = await createDatabase();
+    open.push(database);
+    const DATABASE_URL = databaseUrl(database.address);
+    await start({ DATABASE_URL });
+    const other = await newDataDirectory();
+    const line = await refusal({ DATABASE_URL, HALYARD_DATA_DIR: other.path });
+    expect(line).toMatch(/^Setting JWT_SECRET: .*same/);
+    await other.remove();
+  });
+
+  test('processes that start at once on an empty database make one organization', async () => {
+    const database = await createDatabase({ migrated: false });
+    open.push(database);
+    const DATABASE_URL = databaseUrl(database.address);
+    const services = await Promise.all([start({ DATABASE_URL }), start({ DATABASE_URL }), start({ DATABASE_URL })]);
+    expect(await database.db.selectFrom('organization').select('id').execute()).toHaveLength(1);
+    for (const { url } of services) expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+});
