@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { checkLayers } from './check-layers.ts';
 
 const trees: string[] = [];
@@ -43,7 +43,7 @@ function run(root: string): { code: number; output: string } {
 }
 
 describe('packages', () => {
-  it.each([
+  test.each([
     ['web', 'contract'],
     ['server', 'contract'],
     ['server', 'evaluation'],
@@ -53,7 +53,7 @@ describe('packages', () => {
     expect(violations({ [`packages/${importer}/src/a.ts`]: importing(`@halyard/${imported}`) })).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ['contract', 'evaluation', 'nothing of ours'],
     ['evaluation', 'contract', 'nothing of ours'],
     ['statistics', 'evaluation', 'nothing of ours'],
@@ -72,28 +72,28 @@ describe('packages', () => {
     expect(violations({ [`packages/${importer}/src/a.test.ts`]: importing(`@halyard/${imported}`) })).toHaveLength(1);
   });
 
-  it('are imported by their name, not by a path into them', () => {
+  test('are imported by their name, not by a path into them', () => {
     expect(violations({ 'packages/web/src/a.ts': importing('../../contract/src/features.ts') })).toEqual([
       'packages/web/src/a.ts:1: imports ../../contract/src/features.ts, which is inside another package: import @halyard/contract',
     ]);
   });
 
-  it('do not import what lies outside of them', () => {
+  test('do not import what lies outside of them', () => {
     expect(violations({ 'packages/web/src/a.ts': importing('../../../scripts/run.mjs') })).toEqual([
       'packages/web/src/a.ts:1: imports ../../../scripts/run.mjs, which is outside of the packages (scripts/run.mjs)',
     ]);
   });
 
-  it('may use what npm and Node bring', () => {
+  test('may use what npm and Node bring', () => {
     expect(violations({ 'packages/evaluation/src/a.ts': importing('node:fs') + importing('zod') })).toEqual([]);
   });
 
-  it('may be used by e2e, bench and scripts', () => {
+  test('may be used by e2e, bench and scripts', () => {
     const anything = importing('@halyard/server') + importing('../packages/server/src/flags/store.ts');
     expect(violations({ 'e2e/a.ts': anything, 'bench/b.ts': anything, 'scripts/c.ts': anything })).toEqual([]);
   });
 
-  it('must be known', () => {
+  test('must be known', () => {
     expect(violations({ 'packages/helpers/src/a.ts': '' })).toEqual([
       'packages/helpers:1: is no package that scripts/layers/places.ts knows: contract, evaluation, statistics, warehouse, web, server',
     ]);
@@ -101,14 +101,14 @@ describe('packages', () => {
 });
 
 describe('modules of the server', () => {
-  it('import the index of the modules before them, and their own files', () => {
+  test('import the index of the modules before them, and their own files', () => {
     expect(flags('../platform/index.ts')).toEqual([]);
     expect(flags('../configuration/index.ts')).toEqual([]);
     expect(flags('./store.ts')).toEqual([]);
     expect(flags('../store.ts', 'packages/server/src/flags/payload/compile.ts')).toEqual([]);
   });
 
-  it('do not import a module above them', () => {
+  test('do not import a module above them', () => {
     expect(flags('../delivery/index.ts')).toEqual([
       'packages/server/src/flags/rules.ts:1: imports ../delivery/index.ts, which is of a module above: flags may import only platform, record, http, resources, organization, access, revisions, targeting, configuration',
     ]);
@@ -117,20 +117,20 @@ describe('modules of the server', () => {
     ]);
   });
 
-  it('do not import the inside of another module', () => {
+  test('do not import the inside of another module', () => {
     const line =
       'packages/server/src/flags/rules.ts:1: imports ../platform/clock.ts, which is inside the module platform: import its index.ts';
     expect(flags('../platform/clock.ts')).toEqual([line]);
     expect(flags('../platform/database/index.ts')).toHaveLength(1);
   });
 
-  it('do not import the files that join them', () => {
+  test('do not import the files that join them', () => {
     expect(flags('../app.ts')).toEqual([
       'packages/server/src/flags/rules.ts:1: imports ../app.ts, which joins the modules and is above them',
     ]);
   });
 
-  it('are joined by files that import any index, and nothing deeper', () => {
+  test('are joined by files that import any index, and nothing deeper', () => {
     const app = 'packages/server/src/app.ts';
     expect(flags('./insights/index.ts', app)).toEqual([]);
     expect(flags('./main.ts', app)).toEqual([]);
@@ -139,7 +139,7 @@ describe('modules of the server', () => {
     ]);
   });
 
-  it('must be known', () => {
+  test('must be known', () => {
     const [line, ...more] = violations({ 'packages/server/src/utils/a.ts': '', 'packages/server/src/app.ts': '' });
     expect(line).toMatch(
       /^packages\/server\/src\/utils:1: is no module that scripts\/layers\/places.ts knows: platform, record, .*, insights$/,
@@ -149,31 +149,31 @@ describe('modules of the server', () => {
 });
 
 describe('tests', () => {
-  const test = 'packages/server/src/flags/payload.test.ts';
+  const testFile = 'packages/server/src/flags/payload.test.ts';
 
-  it('import any module by its index, their own by any file, and what is for tests', () => {
+  test('import any module by its index, their own by any file, and what is for tests', () => {
     for (const specifier of ['../insights/index.ts', './store.ts', '../../testing/server.ts']) {
-      expect(violations({ [test]: importing(specifier) })).toEqual([]);
+      expect(violations({ [testFile]: importing(specifier) })).toEqual([]);
     }
   });
 
-  it('do not import the inside of another module', () => {
-    expect(violations({ [test]: importing('../platform/clock.ts') })).toEqual([
-      `${test}:1: imports ../platform/clock.ts, which is inside the module platform: import its index.ts`,
+  test('do not import the inside of another module', () => {
+    expect(violations({ [testFile]: importing('../platform/clock.ts') })).toEqual([
+      `${testFile}:1: imports ../platform/clock.ts, which is inside the module platform: import its index.ts`,
     ]);
   });
 
-  it('have helpers that import every index, app.ts, and the inside of the module they are named after', () => {
+  test('have helpers that import every index, app.ts, and the inside of the module they are named after', () => {
     const helper = 'packages/server/testing/platform/database.ts';
     for (const specifier of ['../../src/insights/index.ts', '../../src/app.ts', '../../src/platform/clock.ts']) {
       expect(violations({ [helper]: importing(specifier) })).toEqual([]);
     }
     expect(violations({ [helper]: importing('../../src/flags/store.ts') })).toHaveLength(1);
     expect(violations({ 'packages/server/testing/a.ts': importing('../src/flags/store.ts') })).toHaveLength(1);
-    expect(violations({ [test]: importing('../../../evaluation/testing/vectors.ts') })).toEqual([]);
+    expect(violations({ [testFile]: importing('../../../evaluation/testing/vectors.ts') })).toEqual([]);
   });
 
-  it('are not imported by what goes into production', () => {
+  test('are not imported by what goes into production', () => {
     const path = 'packages/server/src/flags/rules.ts';
     for (const specifier of [
       '../../testing/server.ts',
@@ -188,7 +188,7 @@ describe('tests', () => {
 });
 
 describe('an import', () => {
-  it.each([
+  test.each([
     ['for types', `import type { Thing } from '../app.ts';`],
     ['of types among others', `import { type Thing } from '../app.ts';`],
     ['for its effect', `import '../app.ts';`],
@@ -205,30 +205,30 @@ describe('an import', () => {
     expect(line).toMatch(/^packages\/server\/src\/flags\/rules.ts:[24]: imports ..\/app.ts, which joins the modules/);
   });
 
-  it('in a comment or a text is none', () => {
+  test('in a comment or a text is none', () => {
     const text = `// import '../app.ts'\nexport const text = "import '../app.ts'";\n`;
     expect(violations({ 'packages/server/src/flags/rules.ts': text })).toEqual([]);
   });
 
-  it('in a file that cannot be read is reported', () => {
+  test('in a file that cannot be read is reported', () => {
     expect(violations({ 'packages/server/src/flags/rules.ts': 'import {' })).toEqual([
       expect.stringMatching(/^packages\/server\/src\/flags\/rules.ts:1: cannot be read: /),
     ]);
   });
 
-  it('of React is read as well', () => {
+  test('of React is read as well', () => {
     const text = `import { app } from '@halyard/server';\nexport const View = () => <div>{app}</div>;\n`;
     expect(violations({ 'packages/web/src/view.tsx': text })).toHaveLength(1);
   });
 });
 
 describe('the command', () => {
-  it('prints one line when all is well', () => {
+  test('prints one line when all is well', () => {
     const root = repository({ 'packages/evaluation/src/a.ts': importing('node:fs') });
     expect(run(root)).toEqual({ code: 0, output: 'Layers OK (files read: 1)\n' });
   });
 
-  it('prints each violation and fails', () => {
+  test('prints each violation and fails', () => {
     const root = repository({ 'packages/evaluation/src/a.ts': importing('@halyard/server') });
     expect(run(root)).toEqual({
       code: 1,

@@ -19,7 +19,7 @@ const tool = (name, executable, ...fixed) => ({
 });
 
 const checks = [
-  tool('oxlint', 'oxlint'),
+  tool('oxlint', 'oxlint', '--ignore-path=.gitignore'),
   tool('biome format', 'biome', 'format'),
   tool('tsc', 'tsc', '--noEmit'),
   { name: 'layers', program: 'scripts/check-layers.ts', arguments: [] },

@@ -8,7 +8,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const settings = readProcessSettings();
 const log = createLog(settings);
 const stopped = new Promise<string>((resolve) => {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve(signal));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve(signal));
 });
 
 await endOnRefusal(async () => {

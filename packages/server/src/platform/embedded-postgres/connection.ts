@@ -57,25 +57,31 @@ export async function findFreePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : SOCKET_PORT;
 }
 
-const NOT_NOW = new Set(['57P03', '57P01', '57P02', 'ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT']);
+/** What a server says to Halyard: it lets it in, it is there but not now, or nobody listens. */
+export type Answer = 'ready' | 'not now' | 'nobody';
+
+/** The server starts or stops (by its codes), or went away or did not answer in the middle. */
+const NOT_NOW = new Set(['57P01', '57P02', '57P03', 'ECONNRESET', 'EPIPE', 'EAGAIN', 'ETIMEDOUT']);
+const NOBODY = new Set(['ECONNREFUSED', 'ENOENT']);
 const TOO_MANY_CONNECTIONS = '53300';
 
 /**
- * Whether the server lets Halyard in now. A server that starts, stops or is gone does not; one that is only full does.
+ * Asks the server whether it lets Halyard in. One that is only full does.
  *
  * @throws DataDirectoryError when the server is there and refuses for good
  */
-export async function answers(connection: Connection): Promise<boolean> {
+export async function ask(connection: Connection): Promise<Answer> {
   const client = new Client({ ...connection, connectionTimeoutMillis: PROBE_LIMIT_MS });
   // Losing the connection while or after connecting shows as the failure of the calls below.
   client.on('error', () => {});
   try {
     await client.connect();
-    return true;
+    return 'ready';
   } catch (error) {
     const { code, message } = error as { code?: string; message: string };
-    if (code === TOO_MANY_CONNECTIONS) return true;
-    if (code === undefined || NOT_NOW.has(code)) return false;
+    if (code === TOO_MANY_CONNECTIONS) return 'ready';
+    if (code === undefined || NOT_NOW.has(code)) return 'not now';
+    if (NOBODY.has(code)) return 'nobody';
     throw new DataDirectoryError(
       `The PostgreSQL at ${connection.host}:${connection.port} does not let Halyard in: ${message}.`,
       { cause: error },

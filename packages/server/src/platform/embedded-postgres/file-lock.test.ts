@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { cleanUp, temporaryDirectory } from '../../../testing/platform/embedded-postgres/workspace.ts';
 import { tryLock, waitForLock } from './file-lock.ts';
 
@@ -28,7 +28,7 @@ async function lockElsewhere(path: string, mode: string): Promise<() => Promise<
 const lockFile = async (): Promise<string> => join(await temporaryDirectory(), 'a.lock');
 
 describe('a lock', () => {
-  it('keeps out others, in this process and elsewhere, until its holder dies', async () => {
+  test('keeps out others, in this process and elsewhere, until its holder dies', async () => {
     const path = await lockFile();
     const kill = await lockElsewhere(path, 'exclusive');
     expect(tryLock(path, 'exclusive')).toBeUndefined();
@@ -42,7 +42,7 @@ describe('a lock', () => {
     tryLock(path, 'exclusive')?.release();
   });
 
-  it('that is shared keeps out only those who want it alone', async () => {
+  test('that is shared keeps out only those who want it alone', async () => {
     const path = await lockFile();
     const kill = await lockElsewhere(path, 'shared');
     const mine = tryLock(path, 'shared');
@@ -56,7 +56,7 @@ describe('a lock', () => {
     alone?.release();
   });
 
-  it('can be waited for, up to a limit', async () => {
+  test('can be waited for, up to a limit', async () => {
     const path = await lockFile();
     const first = tryLock(path, 'exclusive');
     expect(await waitForLock(path, Date.now() + 50)).toBeUndefined();
@@ -67,7 +67,7 @@ describe('a lock', () => {
     second?.release();
   });
 
-  it('leaves an empty file and nothing else', async () => {
+  test('leaves an empty file and nothing else', async () => {
     const path = await lockFile();
     const lock = tryLock(path, 'exclusive');
     expect(statSync(path).size).toBe(0);

@@ -38,11 +38,15 @@ export function tryLock(path: string, mode: LockMode): FileLock | undefined {
   };
 }
 
-/** Waits for the exclusive lock until `deadline` (milliseconds since the epoch); `undefined` when it passes. */
-export async function waitForLock(path: string, deadline: number): Promise<FileLock | undefined> {
+/**
+ * Waits for the exclusive lock until `deadline` (milliseconds since the epoch); `undefined` when it passes.
+ *
+ * @param signal ends the waiting with an error
+ */
+export async function waitForLock(path: string, deadline: number, signal?: AbortSignal): Promise<FileLock | undefined> {
   for (let pause = 5; ; pause = Math.min(pause * 2, 100)) {
     const lock = tryLock(path, 'exclusive');
     if (lock !== undefined || Date.now() > deadline) return lock;
-    await sleep(pause * (0.5 + Math.random()));
+    await sleep(pause * (0.5 + Math.random()), undefined, signal === undefined ? {} : { signal });
   }
 }

@@ -75,8 +75,11 @@ function serve(layout: Layout, server: RunningServer, occupancy: FileLock, say: 
   const stopWatching = supervise(server, {
     say,
     startAgain: (signal) =>
-      underLifecycleLock(layout, say, () =>
-        startAgain(layout, server.connection.port, { role: 'service', say, signal }),
+      underLifecycleLock(
+        layout,
+        say,
+        () => startAgain(layout, server.connection.port, { role: 'service', say, signal }),
+        signal,
       ),
   });
   const stopPruning = keepLogSmall(layout.logFile);

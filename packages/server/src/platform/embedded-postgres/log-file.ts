@@ -23,8 +23,18 @@ export function keepLogSmall(path: string, { everyMs = CHECK_EVERY_MS, largest =
     await copyFile(path, `${path}.1`);
     await truncate(path);
   };
-  // A disk that is full or a directory that is gone is noticed by those who need it.
-  const timer = setInterval(() => void check().catch(() => {}), everyMs);
+  let isChecking = false;
+  const timer = setInterval(() => {
+    // A second one in the middle of the first would copy what is already empty.
+    if (isChecking) return;
+    isChecking = true;
+    void check()
+      // A disk that is full or a directory that is gone is noticed by those who need it.
+      .catch(() => {})
+      .finally(() => {
+        isChecking = false;
+      });
+  }, everyMs);
   timer.unref();
   return () => clearInterval(timer);
 }

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import {
   cleanUp,
   newDataDirectory,
@@ -17,7 +17,7 @@ afterEach(cleanUp);
 const LONG = 'long-'.repeat(20);
 
 describe('where the path of the socket would exceed 107 bytes', () => {
-  it('PostgreSQL listens on the loopback interface, with a password', async () => {
+  test('PostgreSQL listens on the loopback interface, with a password', async () => {
     const layout = await newDataDirectory(LONG);
     const { connection } = await start(layout);
     expect(connection.host).toBe('127.0.0.1');
@@ -29,7 +29,7 @@ describe('where the path of the socket would exceed 107 bytes', () => {
     await expect(query(without, 'select 1')).rejects.toThrow('password must be a');
   });
 
-  it('the password is in a file for Halyard’s user alone, and nowhere else', async () => {
+  test('the password is in a file for Halyard’s user alone, and nowhere else', async () => {
     const layout = await newDataDirectory(LONG);
     const { connection, said } = await start(layout);
     const password = connection.password ?? '';
@@ -43,7 +43,7 @@ describe('where the path of the socket would exceed 107 bytes', () => {
     expect(readFileSync(`/proc/${await postmasterOf(layout)}/cmdline`, 'utf8')).not.toContain(password);
   });
 
-  it('a restart keeps the password', async () => {
+  test('a restart keeps the password', async () => {
     const layout = await newDataDirectory(LONG);
     const first = await start(layout);
     await first.stop();
@@ -52,7 +52,7 @@ describe('where the path of the socket would exceed 107 bytes', () => {
     expect(await query(second.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('a lost password is made anew', async () => {
+  test('a lost password is made anew', async () => {
     const layout = await newDataDirectory(LONG);
     const first = await start(layout);
     await first.stop();
@@ -62,7 +62,7 @@ describe('where the path of the socket would exceed 107 bytes', () => {
     expect(await query(second.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('a data directory that is moved there, and back again, is served', async () => {
+  test('a data directory that is moved there, and back again, is served', async () => {
     const short = await newDataDirectory();
     await (await start(short)).stop();
     const long = await newDataDirectory(LONG);
@@ -76,7 +76,7 @@ describe('where the path of the socket would exceed 107 bytes', () => {
     expect(await query(back.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('and only there', () => {
+  test('and only there', () => {
     const rest = '//postgresql/socket/.s.PGSQL.5432'.length;
     expect(needsLoopback(layoutOf(`/${'d'.repeat(107 - rest)}`))).toBe(false);
     expect(needsLoopback(layoutOf(`/${'d'.repeat(108 - rest)}`))).toBe(true);

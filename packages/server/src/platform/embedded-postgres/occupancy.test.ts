@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { startHalyardProcess } from '../../../testing/platform/embedded-postgres/halyard-process.ts';
 import {
   cleanUp,
@@ -17,7 +17,7 @@ afterEach(cleanUp);
 const one = [{ one: 1 }];
 
 describe('a second service on a data directory', () => {
-  it('is refused with a line that names the directory and the process', async () => {
+  test('is refused with a line that names the directory and the process', async () => {
     const layout = await preparedDataDirectory();
     const service = startHalyardProcess('service', layout.dataDirectory);
     const connection = await service.ready;
@@ -29,7 +29,7 @@ describe('a second service on a data directory', () => {
     expect(await query(connection, 'select 1 as one')).toEqual(one);
   });
 
-  it('is welcome once the first is dead, whatever that left behind', async () => {
+  test('is welcome once the first is dead, whatever that left behind', async () => {
     const layout = await preparedDataDirectory();
     const service = startHalyardProcess('service', layout.dataDirectory);
     await service.ready;
@@ -38,7 +38,7 @@ describe('a second service on a data directory', () => {
     await start(layout);
   });
 
-  it('is refused also when both start at the same instant on a fresh directory', async () => {
+  test('is refused also when both start at the same instant on a fresh directory', async () => {
     const layout = await newDataDirectory();
     const both = [1, 2, 3].map(() => startHalyardProcess('service', layout.dataDirectory));
     const results = await Promise.allSettled(both.map(({ ready }) => ready));
@@ -51,7 +51,7 @@ describe('a second service on a data directory', () => {
 });
 
 describe('a command', () => {
-  it('uses the PostgreSQL of the running service and leaves it running', async () => {
+  test('uses the PostgreSQL of the running service and leaves it running', async () => {
     const layout = await preparedDataDirectory();
     const service = await start(layout);
     const postmaster = await postmasterOf(layout);
@@ -62,7 +62,7 @@ describe('a command', () => {
     expect(await query(service.connection, 'select 1 as one')).toEqual(one);
   });
 
-  it('starts PostgreSQL where none runs and stops it again', async () => {
+  test('starts PostgreSQL where none runs and stops it again', async () => {
     const layout = await preparedDataDirectory();
     const command = startHalyardProcess('command', layout.dataDirectory);
     expect(await query(await command.ready, 'select 1 as one')).toEqual(one);
@@ -70,7 +70,7 @@ describe('a command', () => {
     expect(postgresProcessesIn(layout.files)).toEqual([]);
   });
 
-  it('does not stop its PostgreSQL under the feet of a service that has started meanwhile', async () => {
+  test('does not stop its PostgreSQL under the feet of a service that has started meanwhile', async () => {
     const layout = await preparedDataDirectory();
     const command = startHalyardProcess('command', layout.dataDirectory);
     await command.ready;
@@ -83,7 +83,7 @@ describe('a command', () => {
     expect(postgresProcessesIn(layout.files)).toEqual([]);
   });
 
-  it('leaves its PostgreSQL to another command, which stops it', async () => {
+  test('leaves its PostgreSQL to another command, which stops it', async () => {
     const layout = await preparedDataDirectory();
     const first = startHalyardProcess('command', layout.dataDirectory);
     await first.ready;
@@ -95,7 +95,7 @@ describe('a command', () => {
     expect(postgresProcessesIn(layout.files)).toEqual([]);
   });
 
-  it('that was killed stands in nobody’s way', async () => {
+  test('that was killed stands in nobody’s way', async () => {
     const layout = await preparedDataDirectory();
     const killed = startHalyardProcess('command', layout.dataDirectory);
     await killed.ready;
@@ -106,7 +106,7 @@ describe('a command', () => {
     expect(postgresProcessesIn(layout.files)).toEqual([]);
   });
 
-  it('and others and a service may all start at the same instant', async () => {
+  test('and others and a service may all start at the same instant', async () => {
     const layout = await newDataDirectory();
     const service = startHalyardProcess('service', layout.dataDirectory);
     const commands = [1, 2, 3].map(() => startHalyardProcess('command', layout.dataDirectory));

@@ -21,12 +21,13 @@ export async function underLifecycleLock<Result>(
   layout: Layout,
   say: (line: string) => void,
   act: () => Promise<Result>,
+  signal?: AbortSignal,
 ): Promise<Result> {
   const begin = Date.now();
-  let lock = await waitForLock(layout.lifecycleLock, begin + NEWS_AFTER_MS);
+  let lock = await waitForLock(layout.lifecycleLock, begin + NEWS_AFTER_MS, signal);
   if (lock === undefined) {
     say(`Waiting for another Halyard process that starts or stops the database in ${layout.dataDirectory} …`);
-    lock = await waitForLock(layout.lifecycleLock, begin + LIFECYCLE_LIMIT_MS);
+    lock = await waitForLock(layout.lifecycleLock, begin + LIFECYCLE_LIMIT_MS, signal);
   }
   if (lock === undefined) {
     throw new DataDirectoryError(
@@ -79,12 +80,23 @@ export function isOccupied(layout: Layout): boolean {
   });
 }
 
+/** On which machine, or in which container, the live service runs; `undefined` when none is alive. */
+export function hostOfService(layout: Layout): string | undefined {
+  const lock = tryLock(layout.serviceLock, 'exclusive');
+  lock?.release();
+  return lock === undefined ? readMark(layout)?.host : undefined;
+}
+
 function describeService(layout: Layout): string {
+  const mark = readMark(layout);
+  if (mark === undefined) return '';
+  return ` (process ${mark.processId}${mark.host === hostname() ? '' : ` on ${mark.host}`})`;
+}
+
+function readMark(layout: Layout): { processId: number; host: string } | undefined {
   try {
-    const mark = JSON.parse(readFileSync(layout.serviceMark, 'utf8')) as { processId: number; host: string };
-    const place = mark.host === hostname() ? '' : ` on ${mark.host}`;
-    return ` (process ${mark.processId}${place})`;
+    return JSON.parse(readFileSync(layout.serviceMark, 'utf8')) as { processId: number; host: string };
   } catch {
-    return '';
+    return undefined;
   }
 }

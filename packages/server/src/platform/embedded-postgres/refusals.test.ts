@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { startHalyardProcess } from '../../../testing/platform/embedded-postgres/halyard-process.ts';
 import {
   cleanUp,
@@ -32,7 +32,7 @@ async function refusal(attempt: Promise<unknown>): Promise<string> {
 }
 
 describe('a data directory is refused with one line', () => {
-  it('that is a file', async () => {
+  test('that is a file', async () => {
     const file = join(await temporaryDirectory(), 'file');
     await writeFile(file, '');
     const attempt = start(layoutOf(file));
@@ -40,7 +40,7 @@ describe('a data directory is refused with one line', () => {
     expect(await refusal(attempt)).toBe(`The data directory ${file} is a file: set HALYARD_DATA_DIR to a directory.`);
   });
 
-  it('that lies below a file', async () => {
+  test('that lies below a file', async () => {
     const file = join(await temporaryDirectory(), 'file');
     await writeFile(file, '');
     const attempt = start(layoutOf(join(file, 'data')));
@@ -48,7 +48,7 @@ describe('a data directory is refused with one line', () => {
     expect(await refusal(attempt)).toContain('part of the path is a file: set HALYARD_DATA_DIR to a directory.');
   });
 
-  it('that this user may not write', async () => {
+  test('that this user may not write', async () => {
     const directory = await temporaryDirectory();
     await chmod(directory, 0o555);
     // Root may write everywhere; another user then tries for it.
@@ -59,7 +59,7 @@ describe('a data directory is refused with one line', () => {
     await chmod(directory, 0o755);
   });
 
-  it('whose database was made by another version of PostgreSQL', async () => {
+  test('whose database was made by another version of PostgreSQL', async () => {
     const layout = await preparedDataDirectory();
     await writeFile(join(layout.files, 'PG_VERSION'), '15\n');
     expect(await refusal(start(layout))).toBe(
@@ -68,13 +68,13 @@ describe('a data directory is refused with one line', () => {
     );
   });
 
-  it('whose database is not whole', async () => {
+  test('whose database is not whole', async () => {
     const layout = await preparedDataDirectory();
     await rm(join(layout.files, 'PG_VERSION'));
     expect(await refusal(start(layout))).toContain('is not a whole PostgreSQL database');
   });
 
-  it('whose database PostgreSQL cannot start, with what PostgreSQL says', async () => {
+  test('whose database PostgreSQL cannot start, with what PostgreSQL says', async () => {
     const layout = await preparedDataDirectory();
     await rm(join(layout.files, 'global', 'pg_control'));
     expect(await refusal(start(layout))).toMatch(
@@ -82,7 +82,7 @@ describe('a data directory is refused with one line', () => {
     );
   });
 
-  it.runIf(mayMount())('on a disk that is full, and begins anew once there is room', async () => {
+  test.runIf(mayMount())('on a disk that is full, and begins anew once there is room', async () => {
     const directory = await temporaryDirectory();
     const mount = (options: string) => execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', directory]);
     mount('size=12m,mode=0755');
@@ -101,20 +101,20 @@ describe('a data directory is refused with one line', () => {
 });
 
 describe('a machine is refused with one line', () => {
-  it('for which there are no programs', () => {
+  test('for which there are no programs', () => {
     expect(() => findInstalledPrograms('sunos', 'sparc')).toThrow(
       'Halyard brings no PostgreSQL for sunos-sparc: set DATABASE_URL to a PostgreSQL (15 or newer) of your own.',
     );
   });
 
-  it.runIf(isRoot)('on which the user has no name', async () => {
+  test.runIf(isRoot)('on which the user has no name', async () => {
     const directory = await temporaryDirectory();
     await chmod(directory, 0o777);
     const { ready } = startHalyardProcess('service', join(directory, 'data'), { uid: 54_321, gid: 54_321 });
     expect(await refusal(ready)).toContain('The user 54321 has no name on this machine');
   });
 
-  it.runIf(isRoot)('on which root may not change to another user', async () => {
+  test.runIf(isRoot)('on which root may not change to another user', async () => {
     const layout = await newDataDirectory();
     const wrapper = ['setpriv', '--bounding-set=-setuid,-setgid'];
     const { ready } = startHalyardProcess('service', layout.dataDirectory, { wrapper });
@@ -135,7 +135,7 @@ function mayMount(): boolean {
 }
 
 describe('a data directory of an unprivileged user', () => {
-  it.runIf(isRoot)('is served to that user', async () => {
+  test.runIf(isRoot)('is served to that user', async () => {
     const directory = await temporaryDirectory();
     await mkdir(join(directory, 'data'));
     await chmod(directory, 0o777);

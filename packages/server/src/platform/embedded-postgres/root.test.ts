@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { chmod, chown, cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { startHalyardProcess } from '../../../testing/platform/embedded-postgres/halyard-process.ts';
 import {
   cleanUp,
@@ -27,7 +27,7 @@ afterEach(cleanUp);
 const NOBODY = 65_534;
 
 describe.runIf(isRoot)('as root, PostgreSQL', () => {
-  it('runs as an unprivileged user, to whom its files belong', async () => {
+  test('runs as an unprivileged user, to whom its files belong', async () => {
     const layout = await newDataDirectory();
     await start(layout);
     const user = chooseServerUser(layout.files);
@@ -42,7 +42,7 @@ describe.runIf(isRoot)('as root, PostgreSQL', () => {
     }
   });
 
-  it('can neither change its configuration nor read what else is in the data directory', async () => {
+  test('can neither change its configuration nor read what else is in the data directory', async () => {
     const layout = await preparedDataDirectory();
     await start(layout);
     const ours = [layout.configurationFile, layout.authenticationFile, layout.userMapFile, layout.logFile];
@@ -55,7 +55,7 @@ describe.runIf(isRoot)('as root, PostgreSQL', () => {
     expect(statSync(layout.locks).mode & 0o077).toBe(0);
   });
 
-  it('keeps the user who owns the database', async () => {
+  test('keeps the user who owns the database', async () => {
     const layout = await preparedDataDirectory();
     execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, layout.files]);
     const { connection } = await start(layout);
@@ -63,13 +63,13 @@ describe.runIf(isRoot)('as root, PostgreSQL', () => {
     expect(readFileSync(`/proc/${await postmasterOf(layout)}/status`, 'utf8')).toContain(`Uid:\t${NOBODY}`);
   });
 
-  it('does not get a database that belongs to root, and the line says how to mend it', async () => {
+  test('does not get a database that belongs to root, and the line says how to mend it', async () => {
     const layout = await preparedDataDirectory();
     await chown(layout.files, 0, 0);
     await expect(start(layout)).rejects.toThrow(`(chown -R ${anyUser()} '${layout.files}')`);
   });
 
-  it('is refused a data directory below a closed one, with a better one named', async () => {
+  test('is refused a data directory below a closed one, with a better one named', async () => {
     const closed = join(await temporaryDirectory(), 'closed');
     await mkdir(closed, { mode: 0o700 });
     const data = join(closed, 'data');
@@ -80,7 +80,7 @@ describe.runIf(isRoot)('as root, PostgreSQL', () => {
     );
   });
 
-  it('is let into a data directory that is itself closed, without opening it to all', async () => {
+  test('is let into a data directory that is itself closed, without opening it to all', async () => {
     const layout = await newDataDirectory();
     await mkdir(layout.dataDirectory, { mode: 0o700 });
     const { connection } = await start(layout);
@@ -88,7 +88,7 @@ describe.runIf(isRoot)('as root, PostgreSQL', () => {
     expect(statSync(layout.dataDirectory).mode & 0o777).toBe(0o710);
   });
 
-  it('is not started in a directory of another user, who could lay links for root', async () => {
+  test('is not started in a directory of another user, who could lay links for root', async () => {
     const layout = await newDataDirectory();
     await mkdir(layout.dataDirectory);
     await chown(layout.dataDirectory, NOBODY, NOBODY);
@@ -97,7 +97,7 @@ describe.runIf(isRoot)('as root, PostgreSQL', () => {
     );
   });
 
-  it('is not started where another user has laid a link, or a directory', async () => {
+  test('is not started where another user has laid a link, or a directory', async () => {
     const linked = await newDataDirectory();
     await mkdir(linked.dataDirectory, { mode: 0o777 });
     await symlink('/etc', linked.server);
@@ -108,7 +108,7 @@ describe.runIf(isRoot)('as root, PostgreSQL', () => {
     await expect(start(laid)).rejects.toThrow(`${laid.locks} belongs to nobody`);
   });
 
-  it('is found, stopped and started where the kernel hides the working directories, as in a Docker container', async () => {
+  test('is found, stopped and started where the kernel hides the working directories, as in a Docker container', async () => {
     const layout = await preparedDataDirectory();
     const wrapper = ['setpriv', '--bounding-set=-sys_ptrace'];
     const killed = startHalyardProcess('service', layout.dataDirectory, { wrapper });
@@ -123,22 +123,54 @@ describe.runIf(isRoot)('as root, PostgreSQL', () => {
     await second.stop();
     expect(postgresProcessesIn(layout.files)).toEqual([]);
   });
+});
 
-  it.runIf(mayUnshare())('serves a command in another container that shares the volume', async () => {
+describe.runIf(isRoot && mayUnshare())('a PostgreSQL in another container that shares the volume', () => {
+  const elsewhere = { wrapper: ['unshare', '--pid', '--uts', '--fork', '--kill-child', '--mount-proc'] };
+  const renamed = { wrapper: [...elsewhere.wrapper, 'sh', '-c', 'hostname other && exec "$@"', 'sh'] };
+
+  test('serves a command', async () => {
     const layout = await preparedDataDirectory();
     const service = await start(layout);
-    const wrapper = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
-    const command = startHalyardProcess('command', layout.dataDirectory, { wrapper });
+    const command = startHalyardProcess('command', layout.dataDirectory, elsewhere);
     expect(await command.ready).toEqual(service.connection);
     await command.stop();
     expect(await query(service.connection, 'select 1 as one')).toEqual([{ one: 1 }]);
-    const other = startHalyardProcess('service', layout.dataDirectory, { wrapper });
-    await expect(other.ready).rejects.toThrow('is in use by a running Halyard');
+  });
+
+  test('is waited for when it does not answer just now: a second one beside it would ruin the database', async () => {
+    const layout = await preparedDataDirectory();
+    const service = await start(layout);
+    const postmaster = await postmasterOf(layout);
+    process.kill(postmaster, 'SIGSTOP');
+    const command = startHalyardProcess('command', layout.dataDirectory, elsewhere);
+    await command.untilItSays(/PostgreSQL is not ready yet/);
+    process.kill(postmaster, 'SIGCONT');
+    expect(await command.ready).toEqual(service.connection);
+    expect(await postmasterOf(layout)).toBe(postmaster);
+    await command.stop();
+  });
+
+  test('keeps out a second service, and names the host of the first', async () => {
+    const layout = await preparedDataDirectory();
+    const first = startHalyardProcess('service', layout.dataDirectory, renamed);
+    await first.ready;
+    await expect(start(layout)).rejects.toThrow(/is in use by a running Halyard \(process \d+ on other\)/);
+  });
+
+  test('cannot be reached where it listens on TCP', async () => {
+    const layout = await newDataDirectory('long-'.repeat(20));
+    const first = startHalyardProcess('service', layout.dataDirectory, renamed);
+    await first.ready;
+    // The container sees other numbers of the same processes; here the number in the file means nothing.
+    await expect(start(layout, 'command')).rejects.toThrow(
+      'is in use by a Halyard on other, whose PostgreSQL cannot be reached',
+    );
   });
 });
 
 describe.runIf(isRoot)('programs that the user of PostgreSQL cannot reach', () => {
-  it('are copied to where it can, once', async () => {
+  test('are copied to where it can, once', async () => {
     const { layout, programs, provide } = await withClosedPrograms();
     expect(programs.postgres.startsWith(layout.programCopies)).toBe(true);
     await runAsServer(layout, programs);
@@ -147,7 +179,7 @@ describe.runIf(isRoot)('programs that the user of PostgreSQL cannot reach', () =
     expect(statSync(programs.postgres).ino).toBe(before);
   });
 
-  it('cannot be changed by anyone but root', async () => {
+  test('cannot be changed by anyone but root', async () => {
     const { layout } = await withClosedPrograms();
     for (const name of await readdir(layout.programCopies, { recursive: true })) {
       const { uid, mode } = statSync(join(layout.programCopies, name));
@@ -155,7 +187,7 @@ describe.runIf(isRoot)('programs that the user of PostgreSQL cannot reach', () =
     }
   });
 
-  it('are copied anew when the copy is damaged, or was open to others', async () => {
+  test('are copied anew when the copy is damaged, or was open to others', async () => {
     const { layout, programs, provide } = await withClosedPrograms();
     await writeFile(programs.initdb, 'cut off');
     await provide();
@@ -197,7 +229,7 @@ function anyUser(): string {
 
 function mayUnshare(): boolean {
   try {
-    execFileSync('unshare', ['--pid', '--fork', '--mount-proc', 'true'], { stdio: 'ignore' });
+    execFileSync('unshare', ['--pid', '--uts', '--fork', '--mount-proc', 'true'], { stdio: 'ignore' });
     return isRoot;
   } catch {
     return false;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { startHalyardProcess } from '../../../testing/platform/embedded-postgres/halyard-process.ts';
 import {
   cleanUp,
@@ -20,7 +20,7 @@ async function untilSaid(said: string[], pattern: RegExp, times = 1): Promise<vo
 }
 
 describe('a PostgreSQL that dies while the service runs', () => {
-  it('starts again, at the same address', async () => {
+  test('starts again, at the same address', async () => {
     const layout = await preparedDataDirectory();
     const { connection, said } = await start(layout);
     await query(connection, 'create table kept as select 1 as id');
@@ -32,14 +32,14 @@ describe('a PostgreSQL that dies while the service runs', () => {
     expect(await postmasterOf(layout)).not.toBe(before);
   });
 
-  it('starts again where it listens on TCP, at the same port', async () => {
+  test('starts again where it listens on TCP, at the same port', async () => {
     const { connection, said, layout } = await startOnTcp();
     process.kill(await postmasterOf(layout), 'SIGKILL');
     await untilSaid(said, /PostgreSQL is ready again/);
     expect(await query(connection, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('starts again although another process had started it', async () => {
+  test('starts again although another process had started it', async () => {
     const layout = await preparedDataDirectory();
     const killed = startHalyardProcess('service', layout.dataDirectory);
     await killed.ready;
@@ -51,7 +51,7 @@ describe('a PostgreSQL that dies while the service runs', () => {
     expect(await query(connection, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('starts again when another program has stopped it, after a moment in which Halyard may be stopped too', async () => {
+  test('starts again when another program has stopped it, after a moment in which Halyard may be stopped too', async () => {
     const layout = await preparedDataDirectory();
     const { connection, said } = await start(layout);
     const begin = performance.now();
@@ -62,7 +62,7 @@ describe('a PostgreSQL that dies while the service runs', () => {
     expect(await query(connection, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('and cannot start is tried ever more slowly, and comes back once it is mended', async () => {
+  test('and cannot start is tried ever more slowly, and comes back once it is mended', async () => {
     const layout = await preparedDataDirectory();
     const { connection, said } = await start(layout);
     const catalogue = join(layout.files, 'global');
@@ -77,7 +77,7 @@ describe('a PostgreSQL that dies while the service runs', () => {
     expect(await query(connection, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('and cannot start is left alone from the stop on', async () => {
+  test('and cannot start is left alone from the stop on', async () => {
     const layout = await preparedDataDirectory();
     const { said, stop } = await start(layout);
     const catalogue = join(layout.files, 'global');
@@ -91,7 +91,7 @@ describe('a PostgreSQL that dies while the service runs', () => {
     expect(said).toHaveLength(saidUntilThen);
   });
 
-  it('with its files is not replaced by a new database', async () => {
+  test('with its files is not replaced by a new database', async () => {
     const layout = await preparedDataDirectory();
     const { said } = await start(layout);
     await rename(layout.files, `${layout.files}-away`);

@@ -3,17 +3,12 @@ import { backoff } from '../backoff.ts';
 import type { RunningServer } from './attach.ts';
 import { CLEAN_END } from './run-program.ts';
 
-/** The pauses between attempts to start PostgreSQL again, in milliseconds. */
-export interface Pace {
-  readonly first: number;
-  readonly most: number;
-  /** Before the first attempt, when PostgreSQL did not die but was stopped. */
-  readonly afterCleanEnd: number;
-  /** One that lived for so long has not failed at starting; the pauses begin anew. */
-  readonly healthyAfter: number;
-}
-
-const USUAL_PACE: Pace = { first: 200, most: 30_000, afterCleanEnd: 1000, healthyAfter: 60_000 };
+/** The pauses between the attempts, in milliseconds: they double from `first` to `most`. */
+const PAUSE = { first: 200, most: 30_000 };
+/** One that lived for so long has not failed at starting; the pauses begin anew. */
+const HEALTHY_AFTER_MS = 60_000;
+/** Before the first attempt, when PostgreSQL did not die but was stopped. */
+const AFTER_CLEAN_END_MS = 1000;
 
 /**
  * Watches over PostgreSQL and starts it again when it dies: soon at first, then ever more slowly, and as long as the
@@ -26,10 +21,9 @@ export function supervise(
   options: {
     startAgain: (signal: AbortSignal) => Promise<RunningServer>;
     say: (line: string) => void;
-    pace?: Pace;
   },
 ): () => Promise<void> {
-  const { startAgain, say, pace = USUAL_PACE } = options;
+  const { startAgain, say } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
   const stopped = new Promise<undefined>((resolve) => {
@@ -44,10 +38,10 @@ export function supervise(
       const ending = await Promise.race([postmaster?.ended, stopped]);
       postmaster?.release();
       if (ending === undefined) return;
-      if (Date.now() - begin >= pace.healthyAfter) failures = 0;
+      if (Date.now() - begin >= HEALTHY_AFTER_MS) failures = 0;
       say(`PostgreSQL ended unexpectedly (${ending}); starting it again.`);
       // A clean end was asked for, by someone who may be asking Halyard as well (systemd asks all processes at once).
-      if (ending === CLEAN_END) await sleep(pace.afterCleanEnd, undefined, { signal }).catch(() => {});
+      if (ending === CLEAN_END) await sleep(AFTER_CLEAN_END_MS, undefined, { signal }).catch(() => {});
       const next = await untilStarted(failures);
       if (next === undefined) return;
       say('PostgreSQL is ready again.');
@@ -59,7 +53,7 @@ export function supervise(
   /** Tries until it works or the service stops (`undefined`). */
   const untilStarted = async (before: number): Promise<{ server: RunningServer; failures: number } | undefined> => {
     for (let failures = before; ; failures += 1) {
-      const pause = failures === 0 ? 0 : backoff(failures - 1, pace);
+      const pause = failures === 0 ? 0 : backoff(failures - 1, PAUSE);
       await sleep(pause, undefined, { signal }).catch(() => {});
       if (signal.aborted) return undefined;
       try {

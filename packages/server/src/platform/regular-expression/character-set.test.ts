@@ -1,6 +1,6 @@
 import { type AST, RegExpParser } from '@eslint-community/regexpp';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { effortOf } from './bounds.ts';
 import { type CharacterNode, characterReaderOf } from './character-set.ts';
 import { contains } from './code-points.ts';
@@ -27,7 +27,7 @@ const boundaries = [
 const unitArbitrary = fc.oneof(fc.constantFrom(...boundaries), fc.nat({ max: 0x7ff }), fc.nat({ max: 0xffff }));
 
 describe('the characters read from a class are those that JavaScript matches', () => {
-  it.each(['', 's', 'i'])('with the flags "%s"', (flags) => {
+  test.each(['', 's', 'i'])('with the flags "%s"', (flags) => {
     fc.assert(
       fc.property(classArbitrary, fc.array(unitArbitrary, { minLength: 30, maxLength: 30 }), (source, units) => {
         const codePoints = readClass(source, flags);
@@ -38,7 +38,7 @@ describe('the characters read from a class are those that JavaScript matches', (
     );
   });
 
-  it('for Unicode properties', () => {
+  test('for Unicode properties', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('L', 'Lu', 'N', 'P', 'Script=Greek', 'Script=Han', 'Emoji', 'ASCII', 'Cs', 'Any', 'Zs'),

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { judgeRegularExpression } from './index.ts';
 
 const kindOf = (pattern: string, flags?: string) => judgeRegularExpression(pattern, flags).kind;
@@ -9,7 +9,7 @@ const reasonOf = (pattern: string, flags?: string) => {
 };
 
 describe('a pattern that can take exponential time is refused', () => {
-  it.each([
+  test.each([
     // One loop directly in another.
     '^(a+)+$',
     '(a*)*b',
@@ -49,7 +49,7 @@ describe('a pattern that can take exponential time is refused', () => {
     expect(kindOf(pattern)).toBe('exponential');
   });
 
-  it.each([
+  test.each([
     '^(a{1,20}){1,20}$',
     '(.*a){12}',
     '^(.*?,){11}P',
@@ -60,7 +60,7 @@ describe('a pattern that can take exponential time is refused', () => {
     expect(kindOf(pattern)).toBe('exponential');
   });
 
-  it.each([
+  test.each([
     // Python, Java and PCRE leave a loop after an empty iteration; JavaScript takes the iteration back.
     '^(a(b*)?)*$',
     '^((a?)*b)*$',
@@ -73,7 +73,7 @@ describe('a pattern that can take exponential time is refused', () => {
 });
 
 describe('a harmless pattern is accepted', () => {
-  it.each([
+  test.each([
     // Conditions on attributes.
     '',
     'admin',
@@ -128,14 +128,14 @@ describe('a harmless pattern is accepted', () => {
     expect(judgeRegularExpression(pattern)).toEqual({ kind: 'safe' });
   });
 
-  it('when it takes polynomial time of a small degree', () => {
+  test('when it takes polynomial time of a small degree', () => {
     expect(kindOf('^.*foo.*bar.*$')).toBe('safe');
     expect(kindOf('^(.*?,){4}P')).toBe('safe');
     expect(kindOf('^(?:\\w|\\d){8,16}$')).toBe('safe');
     expect(kindOf('^(a?){10}$')).toBe('safe');
   });
 
-  it('when it is a long list of names', () => {
+  test('when it is a long list of names', () => {
     const names = Array.from({ length: 900 }, (_, index) => `Device ${index * 7919}`);
     const codes = Array.from({ length: 250 }, (_, index) => (index + 360).toString(36));
     expect(kindOf(`^(?:${names.join('|')})$`)).toBe('safe');
@@ -145,7 +145,7 @@ describe('a harmless pattern is accepted', () => {
 });
 
 describe('the flags are taken into account', () => {
-  it('i: letters of different case are the same', () => {
+  test('i: letters of different case are the same', () => {
     expect(kindOf('^(?:a|A)*$')).toBe('safe');
     expect(kindOf('^(?:a|A)*$', 'i')).toBe('exponential');
     expect(kindOf('^(?:[^a]|A)*$', 'i')).toBe('safe');
@@ -153,28 +153,28 @@ describe('the flags are taken into account', () => {
     expect(kindOf('^(?:\\w+\\W)*$', 'iu')).toBe('safe');
   });
 
-  it('s: the dot matches line breaks', () => {
+  test('s: the dot matches line breaks', () => {
     expect(kindOf('^(?:.|\\n)*$')).toBe('safe');
     expect(kindOf('^(?:.|\\n)*$', 's')).toBe('exponential');
   });
 
-  it('m: ^ and $ match at line breaks inside the text', () => {
+  test('m: ^ and $ match at line breaks inside the text', () => {
     expect(kindOf('^(?:^\\w+$\\n?)*$', 'm')).toBe('safe');
     expect(kindOf('^(?:^[\\w\\n]+)*$')).toBe('safe');
     expect(kindOf('^(?:^[\\w\\n]+)*$', 'm')).toBe('exponential');
   });
 
-  it('u: a character beyond the basic plane is one character', () => {
+  test('u: a character beyond the basic plane is one character', () => {
     expect(kindOf('^(?:😀|😃)*$', 'u')).toBe('safe');
     expect(kindOf('^(?:[😀-😃]|😂)*$', 'u')).toBe('exponential');
   });
 
-  it('(?i:…) changes them for a group', () => {
+  test('(?i:…) changes them for a group', () => {
     expect(kindOf('^(?i:a|A)*$')).toBe('exponential');
     expect(kindOf('^(?:(?-i:a|A))*$', 'i')).toBe('safe');
   });
 
-  it('\\p{…} is a property even without u, as it is in other languages', () => {
+  test('\\p{…} is a property even without u, as it is in other languages', () => {
     expect(kindOf('^(?:\\p{L}+\\s?)*$')).toBe('exponential');
     expect(kindOf('^(?:\\p{Lu}|\\p{Ll})*$')).toBe('safe');
     expect(kindOf('^(?:\\p{Lu}|\\p{Ll})*$', 'i')).toBe('exponential');
@@ -182,18 +182,18 @@ describe('the flags are taken into account', () => {
 });
 
 describe('the reason', () => {
-  it('names the innermost repeat at fault and a text it can match in two ways', () => {
+  test('names the innermost repeat at fault and a text it can match in two ways', () => {
     expect(reasonOf('^(?:x(?:a+)+y)*$')).toContain(
       'The repeat "(?:a+)+" can match "aa" inside a text in more than one way',
     );
     expect(reasonOf('^(?:\\d+|(?:[a-z]+-?)+)*$')).toContain('The repeat "(?:[a-z]+-?)+"');
   });
 
-  it('shortens a long repeat', () => {
+  test('shortens a long repeat', () => {
     expect(reasonOf(`^(?:${'a'.repeat(200)}|a)*$`)).toContain(`The repeat "(?:${'a'.repeat(77)}…" can match`);
   });
 
-  it('says what is wrong with a pattern that is none', () => {
+  test('says what is wrong with a pattern that is none', () => {
     expect(judgeRegularExpression('(a')).toEqual({
       kind: 'invalid',
       reason: 'Not a JavaScript pattern: Unterminated group at character 3.',
@@ -205,7 +205,7 @@ describe('the reason', () => {
 });
 
 describe('a pattern beyond the bounds is called too complex', () => {
-  it.each([
+  test.each([
     ['longer than 20000 characters', 'a'.repeat(20_001)],
     ['nests more than 100 groups', '('.repeat(101) + ')'.repeat(101)],
     ['more than 5000 characters', `(?:${'(?:[a-f]x){100}'.repeat(60)},)*`],
@@ -216,7 +216,7 @@ describe('a pattern beyond the bounds is called too complex', () => {
     expect(judgeRegularExpression(pattern)).toEqual({ kind: 'too-complex', reason: expect.stringContaining(reason) });
   });
 
-  it('the v flag, whose set notation is not read', () => {
+  test('the v flag, whose set notation is not read', () => {
     expect(kindOf('[\\w--\\d]+', 'v')).toBe('too-complex');
   });
 });
@@ -363,7 +363,7 @@ const { tree: treeArbitrary } = fc.letrec<{ tree: Tree; leaf: Tree }>((tie) => (
 }));
 
 describe('a verdict agrees with counting the ways of matching', () => {
-  it('where there are exponentially many, the pattern is refused', () => {
+  test('where there are exponentially many, the pattern is refused', () => {
     const words = wordsUpTo(4);
     fc.assert(
       fc.property(treeArbitrary, (body) => {
@@ -375,7 +375,7 @@ describe('a verdict agrees with counting the ways of matching', () => {
     );
   });
 
-  it('where a pattern is refused, there are exponentially many', () => {
+  test('where a pattern is refused, there are exponentially many', () => {
     // The seed is fixed because a word longer than these, though rare in patterns so small, would be overlooked.
     const words = wordsUpTo(7);
     fc.assert(
