@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Condition, compileCondition, evaluateCondition, type SavedGroups } from './index.ts';
 
 const holds = (condition: Condition, attributes: Readonly<Record<string, unknown>>, groups?: SavedGroups) =>
@@ -16,24 +16,24 @@ function misjudged(
 }
 
 describe('a condition', () => {
-  it('without entries holds for everybody', () => {
+  test('without entries holds for everybody', () => {
     expect(holds({}, {})).toBe(true);
   });
 
-  it('holds when all its entries do', () => {
+  test('holds when all its entries do', () => {
     expect(holds({ a: 1, b: 2 }, { a: 1, b: 2 })).toBe(true);
     expect(holds({ a: 1, b: 2 }, { a: 1, b: 3 })).toBe(false);
     expect(holds({ a: 1, b: 2, $or: [{ c: 3 }] }, { a: 1, b: 2, c: 4 })).toBe(false);
   });
 
-  it('follows dot paths through objects and lists, and a missing step is null', () => {
+  test('follows dot paths through objects and lists, and a missing step is null', () => {
     const attributes = { pets: { dog: { name: 'fido' } }, tags: ['x'], text: 'abc', none: null };
     expect(holds({ 'pets.dog.name': 'fido' }, attributes)).toBe(true);
     expect(holds({ 'tags.0': 'x', 'tags.length': 1 }, attributes)).toBe(true);
     expect(holds({ 'pets.cat.name': null, 'text.length': null, 'none.x': null, missing: null }, attributes)).toBe(true);
   });
 
-  it('joins conditions with $and, $or, $nor and $not; an empty $or holds, an empty $nor does not', () => {
+  test('joins conditions with $and, $or, $nor and $not; an empty $or holds, an empty $nor does not', () => {
     const attributes = { a: 1, b: 2 };
     expect(holds({ $and: [{ a: 1 }, { b: 2 }] }, attributes)).toBe(true);
     expect(holds({ $and: [{ a: 1 }, { b: 3 }] }, attributes)).toBe(false);
@@ -50,42 +50,42 @@ describe('a condition', () => {
     ]);
   });
 
-  it('takes other keys with a dollar at the root for attributes', () => {
+  test('takes other keys with a dollar at the root for attributes', () => {
     expect(holds({ $groups: { $elemMatch: { $eq: 'a' } } }, { $groups: ['a'] })).toBe(true);
   });
 });
 
 describe('a plain operand', () => {
-  it('of text equals the text of the value', () => {
+  test('of text equals the text of the value', () => {
     expect(misjudged('5', { for: ['5', 5, [5]], not: ['05', null] })).toEqual([]);
     expect(misjudged('null', { for: [null, 'null'], not: [undefined, ''] })).toEqual([]);
     expect(holds({ a: 'null' }, {})).toBe(true);
   });
 
-  it('that is a number equals the number of the value', () => {
+  test('that is a number equals the number of the value', () => {
     expect(misjudged(0, { for: [0, -0, '', '0', false, null, []], not: ['x', Number.NaN, undefined, {}] })).toEqual([]);
     expect(misjudged(5, { for: [5, '5', ' 5 '], not: ['5x', true] })).toEqual([]);
     expect(misjudged(1, { for: [true] })).toEqual([]);
   });
 
-  it('of true or false equals the truthiness of the value, which a missing one does not have', () => {
+  test('of true or false equals the truthiness of the value, which a missing one does not have', () => {
     expect(misjudged(true, { for: [true, 1, 'x', [], {}], not: [null, 0, ''] })).toEqual([]);
     expect(misjudged(false, { for: [false, 0, ''], not: [null, true] })).toEqual([]);
     expect(holds({ a: false }, {})).toBe(false);
   });
 
-  it('of null equals null and a missing attribute only', () => {
+  test('of null equals null and a missing attribute only', () => {
     expect(misjudged(null, { for: [null], not: [0, '', false, 'null'] })).toEqual([]);
     expect(holds({ a: null }, {})).toBe(true);
   });
 
-  it('that is a list or an object equals by JSON text, in which the order of keys counts', () => {
+  test('that is a list or an object equals by JSON text, in which the order of keys counts', () => {
     expect(misjudged([1, 'b'], { for: [[1, 'b']], not: [['b', 1], [1], '[1,"b"]'] })).toEqual([]);
     expect(misjudged({ x: 1, y: 2 }, { for: [{ x: 1, y: 2 }], not: [{ y: 2, x: 1 }, { x: 1 }] })).toEqual([]);
     expect(misjudged({}, { for: [{}], not: [{ x: 1 }, null, []] })).toEqual([]);
   });
 
-  it('that mixes operators and plain keys is a plain object', () => {
+  test('that mixes operators and plain keys is a plain object', () => {
     expect(misjudged({ $gt: 1, x: 1 }, { for: [{ $gt: 1, x: 1 }], not: [5] })).toEqual([]);
   });
 });
@@ -93,12 +93,12 @@ describe('a plain operand', () => {
 const missing = (test: Condition) => holds({ missing: test }, { other: 1 }, { g: ['a'] });
 
 describe('the operator', () => {
-  it('$eq is strict, $ne its opposite', () => {
+  test('$eq is strict, $ne its opposite', () => {
     expect(misjudged({ $eq: 5 }, { for: [5], not: ['5', null] })).toEqual([]);
     expect(misjudged({ $ne: 5 }, { for: ['5', null], not: [5] })).toEqual([]);
   });
 
-  it('$lt, $lte, $gt, $gte compare texts by code unit and everything else as numbers, with null as 0', () => {
+  test('$lt, $lte, $gt, $gte compare texts by code unit and everything else as numbers, with null as 0', () => {
     expect(misjudged({ $gt: 5 }, { for: [6, '6'], not: [5, '5', null, 'x', Number.NaN, undefined] })).toEqual([]);
     expect(misjudged({ $gte: 5 }, { for: [5, '5'], not: [4.9] })).toEqual([]);
     expect(misjudged({ $lt: 5 }, { for: [4, '4', null, ''], not: [5, 'x', Number.NaN] })).toEqual([]);
@@ -107,12 +107,12 @@ describe('the operator', () => {
     expect(holds({ age: { $gt: -10, $lt: 10, $ne: 10 } }, {})).toBe(true);
   });
 
-  it('$exists is about null and missing only', () => {
+  test('$exists is about null and missing only', () => {
     expect(misjudged({ $exists: true }, { for: [0, '', false, []], not: [null, undefined] })).toEqual([]);
     expect(misjudged({ $exists: false }, { for: [null, undefined], not: [0, ''] })).toEqual([]);
   });
 
-  it('$in is strict, looks into lists, and is false without a list', () => {
+  test('$in is strict, looks into lists, and is false without a list', () => {
     expect(misjudged({ $in: [1, 'a', null] }, { for: [1, 'a', null, ['x', 'a']], not: ['1', 'A', [], ['x']] })).toEqual(
       [],
     );
@@ -121,20 +121,20 @@ describe('the operator', () => {
     expect(misjudged({ $nin: 1 }, { not: [1, 2] })).toEqual([]);
   });
 
-  it('$in is the same for long lists', () => {
+  test('$in is the same for long lists', () => {
     const numbers = Array.from({ length: 1000 }, (_, index) => index);
     expect(misjudged({ $in: numbers }, { for: [0, 999, [-1, 5]], not: ['5', 1000, null] })).toEqual([]);
     expect(misjudged({ $nin: numbers }, { for: ['5', 1000, null], not: [0, -0, [5]] })).toEqual([]);
   });
 
-  it('$ini compares text in any case and the rest strictly', () => {
+  test('$ini compares text in any case and the rest strictly', () => {
     expect(misjudged({ $ini: ['Us', 5] }, { for: ['US', 'us', 5, ['x', 'uS']], not: ['5', 'UK', null] })).toEqual([]);
     expect(misjudged({ $nini: ['Us', 5] }, { for: ['5', 'UK', null], not: ['US', ['us']] })).toEqual([]);
     expect(misjudged({ $ini: 'us' }, { not: ['us'] })).toEqual([]);
     expect(misjudged({ $nini: 'us' }, { not: ['us', 'x'] })).toEqual([]);
   });
 
-  it('$inGroup is membership by strict type, and an unknown group is empty', () => {
+  test('$inGroup is membership by strict type, and an unknown group is empty', () => {
     const groups = { g: [1, '2', 3] };
     const inGroup = (id: unknown, group: string) => holds({ id: { $inGroup: group } }, { id }, groups);
     expect([inGroup(1, 'g'), inGroup('2', 'g'), inGroup('1', 'g'), inGroup(1, 'x')]).toEqual([
@@ -147,7 +147,7 @@ describe('the operator', () => {
     expect(holds({ id: { $inGroup: 'constructor' } }, { id: 1 }, groups)).toBe(false);
   });
 
-  it('$nin and $notInGroup hold for a missing attribute, $in does not; $eq null and $exists false hold [flags M105]', () => {
+  test('$nin and $notInGroup hold for a missing attribute, $in does not; $eq null and $exists false hold [flags M105]', () => {
     expect(missing({ $nin: ['a', 'b'] })).toBe(true);
     expect(missing({ $notInGroup: 'g' })).toBe(true);
     expect(missing({ $in: ['a', 'b'] })).toBe(false);
@@ -155,7 +155,7 @@ describe('the operator', () => {
     expect(missing({ $exists: false })).toBe(true);
   });
 
-  it('$all wants each entry met by some element, $alli in any case', () => {
+  test('$all wants each entry met by some element, $alli in any case', () => {
     expect(misjudged({ $all: ['a', 'b'] }, { for: [['b', 'x', 'a']], not: [['a'], ['A', 'B'], 'ab', null] })).toEqual(
       [],
     );
@@ -165,7 +165,7 @@ describe('the operator', () => {
     expect(misjudged({ $alli: ['a', 'B'] }, { for: [['A', 'b']], not: [['A']] })).toEqual([]);
   });
 
-  it('$elemMatch tests elements, of which 0, empty text and null never match', () => {
+  test('$elemMatch tests elements, of which 0, empty text and null never match', () => {
     expect(misjudged({ $elemMatch: { $gt: 10 } }, { for: [[5, 15]], not: [[5], 15] })).toEqual([]);
     expect(misjudged({ $elemMatch: { name: 'x' } }, { for: [[{ name: 'x' }]], not: [[{ name: 'y' }], 'x'] })).toEqual(
       [],
@@ -173,12 +173,12 @@ describe('the operator', () => {
     expect(misjudged({ $elemMatch: { $lt: 10 } }, { not: [[0], [''], [null], [false]] })).toEqual([]);
   });
 
-  it('$size tests the length of a list', () => {
+  test('$size tests the length of a list', () => {
     expect(misjudged({ $size: 2 }, { for: [[1, 2]], not: [[1], 'ab'] })).toEqual([]);
     expect(misjudged({ $size: { $gt: 1 } }, { for: [[1, 2]], not: [[1]] })).toEqual([]);
   });
 
-  it('$regex searches the text of the value, and an invalid pattern finds nothing', () => {
+  test('$regex searches the text of the value, and an invalid pattern finds nothing', () => {
     expect(misjudged({ $regex: '^a/b\\/c$' }, { for: ['a/b/c'], not: ['A/b/c'] })).toEqual([]);
     expect(misjudged({ $regexi: '^A' }, { for: ['abc', 'ABC'], not: ['b'] })).toEqual([]);
     expect(misjudged({ $regex: '^5$' }, { for: [5, '5'] })).toEqual([]);
@@ -186,7 +186,7 @@ describe('the operator', () => {
     expect(misjudged({ $not: { $regex: '(' } }, { for: ['hello'] })).toEqual([]);
   });
 
-  it('$type names the type, and a missing attribute is null', () => {
+  test('$type names the type, and a missing attribute is null', () => {
     const values = { string: '', number: 0, boolean: false, array: [], object: {}, null: null, undefined };
     for (const [type, value] of Object.entries(values))
       expect(misjudged({ $type: type }, { for: [value] })).toEqual([]);
@@ -194,24 +194,24 @@ describe('the operator', () => {
     expect(misjudged({ $type: 'object' }, { not: [null, []] })).toEqual([]);
   });
 
-  it('$not negates a value test', () => {
+  test('$not negates a value test', () => {
     expect(misjudged({ $not: { $gt: 5 } }, { for: [5, 'x'], not: [6] })).toEqual([]);
     expect(misjudged({ $not: 'a' }, { for: ['b'], not: ['a'] })).toEqual([]);
   });
 
-  it('of an unknown name never holds', () => {
+  test('of an unknown name never holds', () => {
     expect(misjudged({ $regx: 'hello' }, { not: ['hello', null] })).toEqual([]);
     expect(misjudged({ $eq: 1, $what: 1 }, { not: [1] })).toEqual([]);
   });
 });
 
 describe('a compiled condition', () => {
-  it('can be asked again and again', () => {
+  test('can be asked again and again', () => {
     const isGerman = compileCondition({ country: { $regex: '^D' } });
     expect(['DE', 'DE', 'US', 'DE'].map((country) => isGerman({ country }))).toEqual([true, true, false, true]);
   });
 
-  it('uses the regular expressions it is given, and finds nothing where these give up', () => {
+  test('uses the regular expressions it is given, and finds nothing where these give up', () => {
     const patterns: [string, boolean][] = [];
     const regularExpression = (pattern: string, ignoreCase: boolean) => {
       patterns.push([pattern, ignoreCase]);

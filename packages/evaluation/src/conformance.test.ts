@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { conformanceText, runConformance } from '../testing/conformance.ts';
 
 /** Beside the repository, not in it: whoever has the public vector file runs it. */
@@ -8,7 +8,7 @@ const isThere = existsSync(FILE);
 if (!isThere)
   process.stdout.write('The SDK test vectors did not run: ../shared/vectors/sdk/cases.json is not there.\n');
 
-it.runIf(isThere)('every case of the public SDK test vectors passes', () => {
+test.runIf(isThere)('every case of the public SDK test vectors passes', () => {
   const text = conformanceText(runConformance(JSON.parse(readFileSync(FILE, 'utf8'))));
   expect(text).toMatch(/^total +[1-9]\d* +0 +0$/m);
 });

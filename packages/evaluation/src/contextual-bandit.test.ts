@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { compilePayload, type FeatureRule, type User } from './index.ts';
 
 describe('a contextual bandit', () => {
@@ -20,7 +20,7 @@ describe('a contextual bandit', () => {
   const ask = (plan: string, user: Partial<User> = {}) =>
     compilePayload(payload).evaluate('f', { attributes: { id: 'user-1', plan }, ...user });
 
-  it('takes the weights of the first context that holds, and says which in the result', () => {
+  test('takes the weights of the first context that holds, and says which in the result', () => {
     expect(ask('pro')).toMatchObject({
       value: 'a',
       experiment: { weights: [1, 0], contextualBandit: { leafId: 1, variationWeights: [1, 0], banditVersion: 7 } },
@@ -29,17 +29,17 @@ describe('a contextual bandit', () => {
     expect(ask('free')).toMatchObject({ value: 'b', experimentResult: { leafId: 2 } });
   });
 
-  it('takes the weights of the rule and leaf −1 where no context holds', () => {
+  test('takes the weights of the rule and leaf −1 where no context holds', () => {
     expect(ask('other').experimentResult).toMatchObject({ leafId: -1, variationWeights: [0.5, 0.5], banditVersion: 7 });
   });
 
-  it('says nothing of a leaf when the variation was forced', () => {
+  test('says nothing of a leaf when the variation was forced', () => {
     const result = ask('pro', { forcedVariations: { bandit: 1 } });
     expect(result.experiment).not.toHaveProperty('contextualBandit');
     expect(result.experimentResult).not.toHaveProperty('leafId');
   });
 
-  it('that the payload does not have is a plain experiment', () => {
+  test('that the payload does not have is a plain experiment', () => {
     const { experiment, experimentResult } = compilePayload({ features: payload.features }).evaluate('f', {
       attributes: { id: 'user-1', plan: 'pro' },
     });

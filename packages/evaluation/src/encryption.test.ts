@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DecryptionError, decryptText, encryptText } from './index.ts';
 
 const KEY = 'Zvwv/+uhpFDznZ6SX28Yjg==';
@@ -8,12 +8,12 @@ const ENCRYPTED = 'm5ylFM6ndyOJA2OPadubkw==.Uu7ViqgKEt/dWvCyhI46q088PkAEJbnXKf3K
 const iv = new Uint8Array(Buffer.from('m5ylFM6ndyOJA2OPadubkw==', 'base64'));
 
 describe('payload encryption', () => {
-  it('gives and reads the published example', () => {
+  test('gives and reads the published example', () => {
     expect(encryptText(TEXT, KEY, iv)).toBe(ENCRYPTED);
     expect(decryptText(ENCRYPTED, KEY)).toBe(TEXT);
   });
 
-  it('brings back every text, and is the same for the same IV', () => {
+  test('brings back every text, and is the same for the same IV', () => {
     const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), bytes, bytes, (text, key, vector) => {
@@ -25,12 +25,12 @@ describe('payload encryption', () => {
     );
   });
 
-  it('refuses keys and IVs of another length', () => {
+  test('refuses keys and IVs of another length', () => {
     expect(() => encryptText(TEXT, 'AAAA', iv)).toThrow(RangeError);
     expect(() => encryptText(TEXT, KEY, iv.slice(1))).toThrow(RangeError);
   });
 
-  it.each([
+  test.each([
     ['a wrong key', ENCRYPTED, 'Zvwv/+uhpFDznZ6SX39Yjg=='],
     ['a key of the wrong length', ENCRYPTED, 'Zvwv/+uhpFDznSX39Yjg=='],
     ['a key that is no base64', ENCRYPTED, 'Zvwv/%!(pFDznZ6SX28Yjg=='],

@@ -1,15 +1,15 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { evaluationCase } from '../testing/case-arbitraries.ts';
 import { compilePayload, type ForceRule } from './index.ts';
 
 describe('a compiled payload', () => {
-  it('names its features in the order of the payload', () => {
+  test('names its features in the order of the payload', () => {
     const features = { b: { defaultValue: 1 }, a: { defaultValue: 2 }, '$holdout:x': { defaultValue: 'genpop' } };
     expect(compilePayload({ features }).featureKeys).toEqual(['b', 'a', '$holdout:x']);
   });
 
-  it('gives every user the same frozen result where it does not depend on the user', () => {
+  test('gives every user the same frozen result where it does not depend on the user', () => {
     const { evaluate } = compilePayload({
       features: { f: { defaultValue: 1, rules: [{ condition: { a: 1 }, force: 2 }] } },
     });
@@ -19,7 +19,7 @@ describe('a compiled payload', () => {
     expect([first, other].every(Object.isFrozen)).toBe(true);
   });
 
-  it('tells the rule behind a forced value', () => {
+  test('tells the rule behind a forced value', () => {
     const rollout: ForceRule = { force: 'b', coverage: 1, hashVersion: 2 };
     const { evaluate, forceRuleOf } = compilePayload({ features: { f: { defaultValue: 'a', rules: [rollout] } } });
     expect(forceRuleOf(evaluate('f', { attributes: { id: 'u1' } }))).toBe(rollout);
@@ -27,7 +27,7 @@ describe('a compiled payload', () => {
     expect(forceRuleOf(evaluate('unknown', { attributes: {} }))).toBeUndefined();
   });
 
-  it('gives the same answer each time, and changes neither payload nor user', () => {
+  test('gives the same answer each time, and changes neither payload nor user', () => {
     fc.assert(
       fc.property(evaluationCase, (given) => {
         const before = JSON.stringify(given);
@@ -43,7 +43,7 @@ describe('a compiled payload', () => {
     );
   });
 
-  it('never throws, whatever JSON the attributes hold', () => {
+  test('never throws, whatever JSON the attributes hold', () => {
     fc.assert(
       fc.property(
         evaluationCase,
@@ -57,7 +57,7 @@ describe('a compiled payload', () => {
     );
   });
 
-  it('survives attributes that cannot be turned into text', () => {
+  test('survives attributes that cannot be turned into text', () => {
     const { evaluate } = compilePayload({
       features: {
         f: {
@@ -73,7 +73,7 @@ describe('a compiled payload', () => {
     expect(() => evaluate('f', { attributes: { id: hostile }, stickyBucketAssignmentDocs: {} })).not.toThrow();
   });
 
-  it('passes over rules that are none', () => {
+  test('passes over rules that are none', () => {
     const rules = JSON.parse('[null, 5, "x", {"force": 1}]');
     expect(
       compilePayload({ features: { f: { defaultValue: 0, rules } } }).evaluate('f', { attributes: {} }).value,

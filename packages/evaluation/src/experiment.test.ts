@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   compilePayload,
   type EvaluablePayload,
@@ -29,7 +29,7 @@ const failing = () => {
 };
 
 describe('running an experiment', () => {
-  it('gives the variation of the bucket', () => {
+  test('gives the variation of the bucket', () => {
     expect(run()).toEqual({
       key: '1',
       featureId: null,
@@ -44,7 +44,7 @@ describe('running an experiment', () => {
     });
   });
 
-  it('gives a user who is out the content of variation 0', () => {
+  test('gives a user who is out the content of variation 0', () => {
     expect(run({ active: false, meta: [{ key: 'c', name: 'Control' }, {}] })).toEqual({
       key: 'c',
       name: 'Control',
@@ -59,12 +59,12 @@ describe('running an experiment', () => {
     });
   });
 
-  it('names the variation as its meta says', () => {
+  test('names the variation as its meta says', () => {
     const meta = [{}, { key: 't', name: 'Treatment', passthrough: true }];
     expect(run({ meta })).toMatchObject({ key: 't', name: 'Treatment', passthrough: true });
   });
 
-  it('leaves out: fewer than two variations, evaluation switched off, drafts, inactive and stopped ones, QA mode', () => {
+  test('leaves out: fewer than two variations, evaluation switched off, drafts, inactive and stopped ones, QA mode', () => {
     expect(isIn({ variations: ['one'] })).toBe(false);
     expect(isIn({}, { enabled: false })).toBe(false);
     expect(isIn({ status: 'draft' })).toBe(false);
@@ -73,14 +73,14 @@ describe('running an experiment', () => {
     expect(isIn({}, { qaMode: true })).toBe(false);
   });
 
-  it('leaves out users without the hash attribute, and those whom the hash version does not reach', () => {
+  test('leaves out users without the hash attribute, and those whom the hash version does not reach', () => {
     for (const id of [undefined, null, '', 0, false, Number.NaN]) expect(isIn({}, { attributes: { id } })).toBe(false);
     expect(isIn({ hashVersion: 3 })).toBe(false);
     expect(isIn({ hashAttribute: 'company' })).toBe(false);
     expect(isIn({ hashAttribute: 'company' }, { attributes: { company: 5 } })).toBe(true);
   });
 
-  it('leaves out users whom condition, prerequisites, namespace or filters exclude', () => {
+  test('leaves out users whom condition, prerequisites, namespace or filters exclude', () => {
     expect(isIn({ condition: { id: 'other' } })).toBe(false);
     expect(isIn({ parentConditions: [{ id: 'off', condition: { value: true } }] })).toBe(false);
     expect(isIn({ parentConditions: [{ id: 'on', condition: { value: true } }] })).toBe(true);
@@ -90,11 +90,11 @@ describe('running an experiment', () => {
     expect(isIn({ filters: [{ seed: 'ns', ranges: [[0, 0]] }] })).toBe(false);
   });
 
-  it('looks at the namespace only where there are no filters', () => {
+  test('looks at the namespace only where there are no filters', () => {
     expect(isIn({ filters: [{ seed: 'ns', ranges: [[0, 1]] }], namespace: ['ns', 0, 0] })).toBe(true);
   });
 
-  it('leaves out users beyond coverage, with a bucket in no range, and beyond the variations', () => {
+  test('leaves out users beyond coverage, with a bucket in no range, and beyond the variations', () => {
     expect(isIn({ coverage: 0 })).toBe(false);
     expect(isIn({ ranges: [] })).toBe(false);
     const tooMany: Partial<Experiment> = {
@@ -107,7 +107,7 @@ describe('running an experiment', () => {
     expect(run(tooMany)).toMatchObject({ inExperiment: false, hashUsed: false, variationId: 0 });
   });
 
-  it('takes ranges before coverage and weights', () => {
+  test('takes ranges before coverage and weights', () => {
     expect(
       run({
         ranges: [
@@ -119,7 +119,7 @@ describe('running an experiment', () => {
     ).toMatchObject({ variationId: 0, inExperiment: true });
   });
 
-  it('gives a forced variation before anything is asked of the user', () => {
+  test('gives a forced variation before anything is asked of the user', () => {
     const user = { attributes: {}, forcedVariations: { test: 1 }, qaMode: true };
     expect(run({ active: false, condition: { id: 'other' } }, user)).toMatchObject({
       value: 'treatment',
@@ -129,7 +129,7 @@ describe('running an experiment', () => {
     expect(isIn({}, { ...user, enabled: false })).toBe(false);
   });
 
-  it('takes a forced variation that is none for control, not in the experiment [flags M104]', () => {
+  test('takes a forced variation that is none for control, not in the experiment [flags M104]', () => {
     for (const index of [-1, 2, 99, 0.5, Number.NaN, null] as number[]) {
       const control = { variationId: 0, value: 'control', key: '0', inExperiment: false, hashUsed: false };
       expect(run({}, { forcedVariations: { test: index } })).toMatchObject(control);
@@ -137,23 +137,23 @@ describe('running an experiment', () => {
     }
   });
 
-  it('does not take what every object inherits for a forced variation', () => {
+  test('does not take what every object inherits for a forced variation', () => {
     expect(run({ key: 'constructor' }, { forcedVariations: {} })).toMatchObject({ inExperiment: true, hashUsed: true });
   });
 
-  it('lets the address ask for a variation first of all', () => {
+  test('lets the address ask for a variation first of all', () => {
     const user = { url: 'https://example.com/?test=0', forcedVariations: { test: 1 } };
     expect(run({ active: false }, user)).toMatchObject({ variationId: 0, inExperiment: true, hashUsed: false });
   });
 
-  it('forces the variation of a released experiment only on users who would be in', () => {
+  test('forces the variation of a released experiment only on users who would be in', () => {
     expect(run({ force: 0 })).toMatchObject({ variationId: 0, inExperiment: true, hashUsed: false });
     expect(isIn({ force: 0, coverage: 0 })).toBe(false);
     expect(isIn({ force: 0, condition: { id: 'other' } })).toBe(false);
     expect(isIn({ force: 0 }, { qaMode: true })).toBe(true);
   });
 
-  it('runs only on the addresses it is limited to, and nowhere without an address', () => {
+  test('runs only on the addresses it is limited to, and nowhere without an address', () => {
     const urlPatterns = [{ include: true, type: 'simple', pattern: '/shop/*' } as const];
     expect(isIn({ urlPatterns }, { url: 'https://example.com/shop/cart' })).toBe(true);
     expect(isIn({ urlPatterns }, { url: 'https://example.com/' })).toBe(false);
@@ -161,7 +161,7 @@ describe('running an experiment', () => {
     expect(isIn({ urlPatterns: [] }, { url: 'https://example.com/' })).toBe(false);
   });
 
-  it('heeds the old ways to include users: a function, groups, and an expression on the address', () => {
+  test('heeds the old ways to include users: a function, groups, and an expression on the address', () => {
     expect(isIn({ include: () => true })).toBe(true);
     expect(isIn({ include: () => false })).toBe(false);
     expect(isIn({ include: failing })).toBe(false);
@@ -173,7 +173,7 @@ describe('running an experiment', () => {
     expect(isIn({ url: /shop/ })).toBe(false);
   });
 
-  it('merges local changes over the experiment, also over one in a feature', () => {
+  test('merges local changes over the experiment, also over one in a feature', () => {
     const experimentOverrides = { test: { weights: [1, 0] } };
     expect(run({}, { experimentOverrides }).variationId).toBe(0);
     expect(isIn({}, { experimentOverrides: { test: { status: 'stopped' } } })).toBe(false);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   compilePayload,
   type EvaluablePayload,
@@ -15,19 +15,19 @@ const evaluate = (features: EvaluablePayload['features'], key: string, user: Par
 const zeroValues: JsonValue[] = [0, '', [], false, null, {}];
 
 describe('evaluating a feature', () => {
-  it('that the payload does not have gives null from unknownFeature, whatever its name', () => {
+  test('that the payload does not have gives null from unknownFeature, whatever its name', () => {
     const unknown = { value: null, on: false, off: true, source: 'unknownFeature', ruleId: '' };
     for (const key of ['missing', '', 'constructor', '__proto__', 'toString']) {
       expect(evaluate({ f: { defaultValue: 1 } }, key)).toEqual(unknown);
     }
   });
 
-  it('gives the default value when no rule does', () => {
+  test('gives the default value when no rule does', () => {
     const result = evaluate({ f: { defaultValue: 1, rules: [{ condition: { id: 'other' }, force: 2 }] } }, 'f');
     expect(result).toEqual({ value: 1, on: true, off: false, source: 'defaultValue', ruleId: '' });
   });
 
-  it('gives the value of the first rule that fits', () => {
+  test('gives the value of the first rule that fits', () => {
     const rules = [
       { id: 'a', condition: { id: 'other' }, force: 'A' },
       { id: 'b', condition: { id: 'user-1' }, force: 'B' },
@@ -37,20 +37,23 @@ describe('evaluating a feature', () => {
     expect(result).toEqual({ value: 'B', on: true, off: false, source: 'force', ruleId: 'b' });
   });
 
-  it.each(zeroValues)('serves the zero value %j as default, by force, as variation and as local override', (value) => {
-    const other = 'not this';
-    const results = [
-      evaluate({ f: { defaultValue: value } }, 'f'),
-      evaluate({ f: { defaultValue: other, rules: [{ force: value }] } }, 'f'),
-      evaluate({ f: { defaultValue: other, rules: [{ variations: [value, other], weights: [1, 0] }] } }, 'f'),
-      evaluate({ f: { defaultValue: other } }, 'f', { forcedFeatures: new Map([['f', value]]) }),
-    ];
-    expect(results.map((result) => result.value)).toEqual([value, value, value, value]);
-    expect(results.map(({ source }) => source)).toEqual(['defaultValue', 'force', 'experiment', 'override']);
-    expect(results.map(({ on, off }) => [on, off])).toEqual(results.map(() => [Boolean(value), !value]));
-  });
+  test.each(zeroValues)(
+    'serves the zero value %j as default, by force, as variation and as local override',
+    (value) => {
+      const other = 'not this';
+      const results = [
+        evaluate({ f: { defaultValue: value } }, 'f'),
+        evaluate({ f: { defaultValue: other, rules: [{ force: value }] } }, 'f'),
+        evaluate({ f: { defaultValue: other, rules: [{ variations: [value, other], weights: [1, 0] }] } }, 'f'),
+        evaluate({ f: { defaultValue: other } }, 'f', { forcedFeatures: new Map([['f', value]]) }),
+      ];
+      expect(results.map((result) => result.value)).toEqual([value, value, value, value]);
+      expect(results.map(({ source }) => source)).toEqual(['defaultValue', 'force', 'experiment', 'override']);
+      expect(results.map(({ on, off }) => [on, off])).toEqual(results.map(() => [Boolean(value), !value]));
+    },
+  );
 
-  it('gives local overrides first, also for a feature that the payload does not have', () => {
+  test('gives local overrides first, also for a feature that the payload does not have', () => {
     const forcedFeatures = new Map<string, JsonValue>([
       ['f', 'local'],
       ['nowhere', 5],
@@ -59,12 +62,12 @@ describe('evaluating a feature', () => {
     expect(evaluate({}, 'nowhere', { forcedFeatures })).toMatchObject({ value: 5, source: 'override' });
   });
 
-  it('passes over rules without a value, and experiments without two variations', () => {
+  test('passes over rules without a value, and experiments without two variations', () => {
     const rules: FeatureRule[] = [{} as FeatureRule, { variations: [] }, { variations: ['one'] }, { force: 'forced' }];
     expect(evaluate({ f: { defaultValue: 'default', rules } }, 'f').value).toBe('forced');
   });
 
-  it('serves the worked example of the payload', () => {
+  test('serves the worked example of the payload', () => {
     const payload: Payload = {
       features: {
         'new-checkout': {

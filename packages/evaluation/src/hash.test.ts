@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fnv1a, hash } from './index.ts';
 
 const users = ['user-1', 'user-2', 'user-3', 'user-4'] as const;
@@ -16,7 +16,7 @@ function plainFnv1a(text: string): bigint {
 const anyText = fc.string({ unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)) });
 
 describe('the hash', () => {
-  it('is FNV-1a over UTF-16 code units for every text, also one with lone surrogates', () => {
+  test('is FNV-1a over UTF-16 code units for every text, also one with lone surrogates', () => {
     expect(fnv1a('a')).toBe(3_826_002_220);
     fc.assert(
       fc.property(anyText, (text) => {
@@ -25,7 +25,7 @@ describe('the hash', () => {
     );
   });
 
-  it('of version 1 is that of value and seed, in thousandths', () => {
+  test('of version 1 is that of value and seed, in thousandths', () => {
     expect(users.map((user) => hash('my-flag', user, 1))).toEqual([0.459, 0.748, 0.933, 0.182]);
     fc.assert(
       fc.property(anyText, anyText, (seed, value) => {
@@ -34,7 +34,7 @@ describe('the hash', () => {
     );
   });
 
-  it('of version 2 is that of the decimal text of the hash of seed and value, in ten-thousandths', () => {
+  test('of version 2 is that of the decimal text of the hash of seed and value, in ten-thousandths', () => {
     expect(users.map((user) => hash('my-flag', user, 2))).toEqual([0.3435, 0.3864, 0.1482, 0.6499]);
     expect(users.map((user) => hash('fr_a1', user, 2))).toEqual([0.3395, 0.7676, 0.3916, 0.3463]);
     expect(users.map((user) => hash('checkout-test', user, 2))).toEqual([0.6947, 0.472, 0.6567, 0.8658]);
@@ -47,7 +47,7 @@ describe('the hash', () => {
     );
   });
 
-  it('of version 2 is right for inner hashes of every length of digits', () => {
+  test('of version 2 is right for inner hashes of every length of digits', () => {
     // Inner hashes below 1 000 000 are one in four thousand, so they are looked for.
     const lengths = new Set<number>();
     for (let index = 0; index < 60_000; index++) {
@@ -60,7 +60,7 @@ describe('the hash', () => {
     expect([...lengths].sort((left, right) => left - right)).toEqual([6, 7, 8, 9, 10]);
   });
 
-  it('goes by UTF-16 units, so that 日本 and emoji give the listed results [flags M100]', () => {
+  test('goes by UTF-16 units, so that 日本 and emoji give the listed results [flags M100]', () => {
     expect(hash('x', '日本', 2)).toBe(0.1456);
     // Two units each; by code points or UTF-8 bytes these would be others.
     expect(fnv1a('😀')).toBe(Number(plainFnv1a('\ud83d\ude00')));
@@ -68,7 +68,7 @@ describe('the hash', () => {
     expect(hash('x', '😀', 2)).toBe(Number(plainFnv1a(String(plainFnv1a('x😀'))) % 10_000n) / 10_000);
   });
 
-  it('does not exist for another version', () => {
+  test('does not exist for another version', () => {
     expect([0, 3, 99, -1, Number.NaN].map((version) => hash('seed', 'a', version))).toEqual([
       null,
       null,
@@ -78,7 +78,7 @@ describe('the hash', () => {
     ]);
   });
 
-  it.each([1, 2])('of version %i spreads users evenly', (version) => {
+  test.each([1, 2])('of version %i spreads users evenly', (version) => {
     const counts = Array.from({ length: 10 }, () => 0);
     for (let user = 0; user < 20_000; user++) {
       const bucket = Math.floor((hash('spread', `user-${user}`, version) ?? -1) * 10);
@@ -88,7 +88,7 @@ describe('the hash', () => {
     for (const count of counts) expect(Math.abs(count - 2000)).toBeLessThan(255);
   });
 
-  it('under different seeds is independent', () => {
+  test('under different seeds is independent', () => {
     let both = 0;
     for (let user = 0; user < 20_000; user++) {
       const inFirst = (hash('first', `user-${user}`, 2) ?? 1) < 0.5;

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Condition, evaluateCondition, MAX_CONDITION_DEPTH } from './index.ts';
 
 const holds = (condition: Condition, attributes: Readonly<Record<string, unknown>>) =>
@@ -17,7 +17,7 @@ const inElements = (inner: Condition): Condition => ({ a: { $elemMatch: inner } 
 const negated = (depth: number) => nested(depth, (inner) => ({ $not: inner }));
 
 describe('a hostile condition', () => {
-  it('that is malformed holds for nobody, also inside of a negation', () => {
+  test('that is malformed holds for nobody, also inside of a negation', () => {
     const malformed = [
       null,
       [],
@@ -37,36 +37,36 @@ describe('a hostile condition', () => {
     expect(holds({ a: { $not: { $elemMatch: null } } }, { a: [1] })).toBe(false);
   });
 
-  it.each([inLogic, inNegations])('nested as deep as the service allows still holds: %o', (wrap) => {
+  test.each([inLogic, inNegations])('nested as deep as the service allows still holds: %o', (wrap) => {
     expect(holds(nested(32, wrap), { a: 1 })).toBe(true);
     expect(holds(nested(32, wrap), { a: 2 })).toBe(false);
   });
 
-  it.each([inLogic, inNegations, inElements])('nested without end holds for nobody: %o', (wrap) => {
+  test.each([inLogic, inNegations, inElements])('nested without end holds for nobody: %o', (wrap) => {
     expect(holds(nested(50_000, wrap), { a: 1 })).toBe(false);
     expect(holds({ $not: nested(50_000, wrap) }, { a: 1 })).toBe(false);
   });
 
-  it('is judged up to the documented depth', () => {
+  test('is judged up to the documented depth', () => {
     expect(holds(negated(MAX_CONDITION_DEPTH - 1), { a: 2 })).toBe(true);
     expect(holds(negated(MAX_CONDITION_DEPTH), { a: 2 })).toBe(false);
     expect(holds(negated(MAX_CONDITION_DEPTH), { a: 1 })).toBe(false);
   });
 
-  it('of operators nested without end holds for nobody', () => {
+  test('of operators nested without end holds for nobody', () => {
     let test: Condition = { $eq: 1 };
     for (let level = 0; level < 50_000; level++) test = { $not: test };
     expect(holds({ a: test }, { a: 1 })).toBe(false);
     expect(holds({ $not: { a: test } }, { a: 1 })).toBe(false);
   });
 
-  it('that contains itself holds for nobody', () => {
+  test('that contains itself holds for nobody', () => {
     const cyclic: Record<string, Condition> = {};
     cyclic['$not'] = cyclic;
     expect(holds(cyclic, {})).toBe(false);
   });
 
-  it('on members that every object inherits neither throws nor changes them', () => {
+  test('on members that every object inherits neither throws nor changes them', () => {
     const before = Object.getOwnPropertyNames(Object.prototype);
     for (const path of [
       '__proto__',
@@ -83,7 +83,7 @@ describe('a hostile condition', () => {
     expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(before);
   });
 
-  it('meets hostile attributes without throwing', () => {
+  test('meets hostile attributes without throwing', () => {
     const attribute = fc.oneof(
       fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true, withSparseArray: true }),
       fc.constantFrom<unknown>({ toString: 1, valueOf: 1 }, { toJSON: 1 }, Symbol('x'), Object.create(null)),
@@ -112,7 +112,7 @@ describe('a hostile condition', () => {
     );
   });
 
-  it('meets attributes that contain themselves or are nested without end', () => {
+  test('meets attributes that contain themselves or are nested without end', () => {
     const cyclic: unknown[] = [];
     cyclic.push(cyclic, { cyclic });
     let deep: unknown[] = [];

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   compilePayload,
   type EvaluablePayload,
@@ -29,31 +29,31 @@ describe('a prerequisite', () => {
   const parent = { defaultValue: false, rules: [{ condition: { country: 'DE' }, force: true }] };
   const inGermany = { attributes: { id: 'user-1', country: 'DE' } };
 
-  it('that is a gate blocks the whole feature', () => {
+  test('that is a gate blocks the whole feature', () => {
     const features = { parent, f: { defaultValue: 1, rules: [gate('parent'), { force: 2 }] } };
     expect(evaluate(features, 'f')).toEqual({ value: null, on: false, off: true, source: 'prerequisite', ruleId: '' });
     expect(evaluate(features, 'f', inGermany).value).toBe(2);
   });
 
-  it('of a rule skips only the rule', () => {
+  test('of a rule skips only the rule', () => {
     const parentConditions: ParentCondition[] = [{ id: 'parent', condition: { value: true } }];
     const features = { parent, f: { defaultValue: 1, rules: [{ parentConditions, force: 2 }, { force: 3 }] } };
     expect(evaluate(features, 'f').value).toBe(3);
     expect(evaluate(features, 'f', inGermany).value).toBe(2);
   });
 
-  it('that is not in the payload has the value null', () => {
+  test('that is not in the payload has the value null', () => {
     expect(evaluate({ f: { defaultValue: 1, rules: [gate('missing')] } }, 'f').source).toBe('prerequisite');
     const isNull: FeatureRule = { parentConditions: [{ id: 'missing', condition: { value: null } }], force: 2 };
     expect(evaluate({ f: { defaultValue: 1, rules: [isNull] } }, 'f').value).toBe(2);
   });
 
-  it('that is local has its local value', () => {
+  test('that is local has its local value', () => {
     const features = { parent, f: { defaultValue: 1, rules: [gate('parent'), { force: 2 }] } };
     expect(evaluate(features, 'f', { forcedFeatures: new Map([['parent', true]]) }).value).toBe(2);
   });
 
-  it('that leads back gives null from cyclicPrerequisite, all the way up', () => {
+  test('that leads back gives null from cyclicPrerequisite, all the way up', () => {
     const features = {
       a: { defaultValue: 1, rules: [gate('b')] },
       b: { defaultValue: true, rules: [gate('c')] },
@@ -66,7 +66,7 @@ describe('a prerequisite', () => {
     expect(sources).toEqual([cyclic, cyclic, cyclic, cyclic, 'defaultValue']);
   });
 
-  it('may be asked for several times, and by several features on the way', () => {
+  test('may be asked for several times, and by several features on the way', () => {
     const features = {
       top: { defaultValue: 1, rules: [gate('left'), gate('right'), gate('left'), { force: 2 }] },
       left: { defaultValue: true, rules: [gate('bottom')] },
@@ -76,7 +76,7 @@ describe('a prerequisite', () => {
     expect(evaluate(features, 'top').value).toBe(2);
   });
 
-  it('that is shared by features which are shared themselves costs each feature one evaluation', () => {
+  test('that is shared by features which are shared themselves costs each feature one evaluation', () => {
     // Without keeping results this takes 2^60 evaluations.
     const features = Object.fromEntries(
       Array.from({ length: 60 }, (_, level) => [
@@ -87,7 +87,7 @@ describe('a prerequisite', () => {
     expect(evaluate(features, 'f0').value).toBe(true);
   });
 
-  it('at the end of a chain without end counts as cyclic', () => {
+  test('at the end of a chain without end counts as cyclic', () => {
     expect(evaluate(chain(MAX_PREREQUISITE_DEPTH), 'f0').source).toBe('defaultValue');
     expect(evaluate(chain(MAX_PREREQUISITE_DEPTH + 1), 'f0').source).toBe('cyclicPrerequisite');
     expect(evaluate(chain(100_000), 'f0').source).toBe('cyclicPrerequisite');

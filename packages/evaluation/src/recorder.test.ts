@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   compilePayload,
   type EvaluablePayload,
@@ -15,7 +15,7 @@ const gate = (id: string): FeatureRule => ({ parentConditions: [{ id, condition:
 const experimentOn = (key: string): FeatureRule => ({ variations: [false, true], weights: [0, 1], key });
 
 describe('tracking', () => {
-  it('records experiments entered through prerequisites and passthrough variations, each once and in order', () => {
+  test('records experiments entered through prerequisites and passthrough variations, each once and in order', () => {
     const features = {
       parent: { defaultValue: false, rules: [experimentOn('of-parent')] },
       f: {
@@ -35,7 +35,7 @@ describe('tracking', () => {
     expect(recorder.entered.at(-1)?.result).toEqual(result.experimentResult);
   });
 
-  it('records what a rule of a remote evaluation brings along', () => {
+  test('records what a rule of a remote evaluation brings along', () => {
     const recorder = recordExperiments();
     const first = evaluate({ f: { defaultValue: false, rules: [experimentOn('far')] } }, 'f');
     const { experiment, experimentResult: result } = first;
@@ -45,7 +45,7 @@ describe('tracking', () => {
     expect(recorder.entered).toEqual([{ experiment, result }]);
   });
 
-  it('does not record forced variations or users who are out', () => {
+  test('does not record forced variations or users who are out', () => {
     const recorder = recordExperiments();
     const features = { f: { defaultValue: 1, rules: [experimentOn('e')] } };
     evaluate(features, 'f', { trackExperiment: recorder.track, forcedVariations: { e: 1 } });
@@ -53,7 +53,7 @@ describe('tracking', () => {
     expect(recorder.entered).toEqual([]);
   });
 
-  it('records an assignment once, whatever feature it came from', () => {
+  test('records an assignment once, whatever feature it came from', () => {
     const rule = { variations: [0, 1], key: 'shared', weights: [0, 1] };
     const features = { f: { defaultValue: 0, rules: [rule] }, g: { defaultValue: 0, rules: [rule] } };
     const { evaluate, featureKeys } = compilePayload({ features });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type AutoExperiment, compilePayload, persistQueryString, queryStringOverride, type User } from './index.ts';
 
 const redirectTo = (key: string, urlRedirect: string, change: Partial<AutoExperiment> = {}): AutoExperiment => ({
@@ -11,7 +11,7 @@ const redirectTo = (key: string, urlRedirect: string, change: Partial<AutoExperi
 const atHome: User = { attributes: { id: 'u1' }, url: 'https://example.com/home?colour=blue&food=sushi' };
 
 describe('a redirect', () => {
-  it('is that of the first experiment that has one for the user; later ones do not run', () => {
+  test('is that of the first experiment that has one for the user; later ones do not run', () => {
     const experiments = [
       redirectTo('elsewhere', 'https://example.com/1', {
         urlPatterns: [{ include: true, type: 'simple', pattern: '/x' }],
@@ -28,12 +28,12 @@ describe('a redirect', () => {
     expect(entered).toEqual(['control', 'winner']);
   });
 
-  it('is none for a user without a destination', () => {
+  test('is none for a user without a destination', () => {
     const { redirect } = compilePayload({ features: {}, experiments: [redirectTo('a', '')] });
     expect(redirect(atHome)).toBeUndefined();
   });
 
-  it('takes the query along where the experiment says so', () => {
+  test('takes the query along where the experiment says so', () => {
     const { redirect } = compilePayload({
       features: {},
       experiments: [redirectTo('a', 'https://example.com/new?food=lasagna', { persistQueryString: true })],
@@ -46,17 +46,17 @@ describe('a redirect', () => {
 });
 
 describe('persisting the query string', () => {
-  it('keeps every value of a parameter, and the hash', () => {
+  test('keeps every value of a parameter, and the hash', () => {
     expect(persistQueryString('https://a.example/?x=1&x=2', 'https://b.example/#top')).toBe(
       'https://b.example/?x=1&x=2#top',
     );
   });
 
-  it('resolves a destination without a host', () => {
+  test('resolves a destination without a host', () => {
     expect(persistQueryString('https://a.example/x?y=1', '/new')).toBe('https://a.example/new?y=1');
   });
 
-  it('leaves the destination alone where one of the two is no address', () => {
+  test('leaves the destination alone where one of the two is no address', () => {
     expect(persistQueryString('no address', '/new')).toBe('/new');
     expect(persistQueryString('https://a.example/?x=1', 'http://[')).toBe('http://[');
   });
@@ -65,13 +65,13 @@ describe('persisting the query string', () => {
 const asked = (value: string) => queryStringOverride('test', `https://example.com/?test=${value}`, 2);
 
 describe('a variation in the query string', () => {
-  it('must be an integer that is the index of a variation', () => {
+  test('must be an integer that is the index of a variation', () => {
     expect(['0', '1', '01'].map(asked)).toEqual([0, 1, 1]);
     const none = ['', '2', '-1', '1.5', '1x', 'x', '%31', '1e0', '99999999999999999999'];
     expect(none.map(asked)).toEqual(none.map(() => null));
   });
 
-  it('is the first entry of that key, before the hash or behind it', () => {
+  test('is the first entry of that key, before the hash or behind it', () => {
     expect(queryStringOverride('test', 'https://example.com/?a=1&test=1&test=0#x', 2)).toBe(1);
     expect(queryStringOverride('test', 'https://example.com/?test=x&test=0', 2)).toBeNull();
     expect(queryStringOverride('test', 'https://example.com/#/page?test=1', 2)).toBe(1);
@@ -80,7 +80,7 @@ describe('a variation in the query string', () => {
 });
 
 describe('auto-run experiments', () => {
-  it('are reported where the user is in', () => {
+  test('are reported where the user is in', () => {
     const { runAutoExperiments } = compilePayload({
       features: {},
       experiments: [

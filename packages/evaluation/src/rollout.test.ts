@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { compilePayload, type FeatureRule, hash, type JsonValue, type User } from './index.ts';
 
 /** The value that one rule gives, or `default`. */
@@ -13,7 +13,7 @@ const slices = (...ranges: [number, number][]) => [{ seed: 'ns', ranges }];
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 
 describe('a rollout', () => {
-  it('of coverage 0 includes nobody, not even a bucket of 0', () => {
+  test('of coverage 0 includes nobody, not even a bucket of 0', () => {
     const inBucketZero = Array.from({ length: 50_000 }, (_, index) => `u${index}`).find((id) => hash('s', id, 2) === 0);
     expect(inBucketZero).toBeDefined();
     const attributes = { id: inBucketZero };
@@ -21,7 +21,7 @@ describe('a rollout', () => {
     expect(serve({ force: 'in', coverage: 0.0001, seed: 's', hashVersion: 2 }, { attributes })).toBe('in');
   });
 
-  it('of coverage 1 includes everybody who has the attribute', () => {
+  test('of coverage 1 includes everybody who has the attribute', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.constantFrom(1, 2), (id, hashVersion) => {
         expect(serve({ force: 'in', coverage: 1, hashVersion }, { attributes: { id } })).toBe('in');
@@ -32,13 +32,13 @@ describe('a rollout', () => {
     }
   });
 
-  it('includes its boundary', () => {
+  test('includes its boundary', () => {
     const bucket = hash('s', 'user-1', 2) ?? Number.NaN;
     expect(serve({ force: 'in', coverage: bucket, seed: 's', hashVersion: 2 })).toBe('in');
     expect(serve({ force: 'in', coverage: bucket - 0.0001, seed: 's', hashVersion: 2 })).toBe('default');
   });
 
-  it('never loses anyone when its coverage is raised', () => {
+  test('never loses anyone when its coverage is raised', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), share, share, fc.constantFrom(1, 2), (id, one, other, hashVersion) => {
         const at = (coverage: number) =>
@@ -49,23 +49,23 @@ describe('a rollout', () => {
     );
   });
 
-  it('with a range goes by the range, half open, and not by coverage', () => {
+  test('with a range goes by the range, half open, and not by coverage', () => {
     const bucket = hash('f', 'user-1', 1) ?? Number.NaN;
     expect(serve({ force: 'in', range: [bucket, 1], coverage: 0 })).toBe('in');
     expect(serve({ force: 'in', range: [0, bucket], coverage: 1 })).toBe('default');
   });
 
-  it('hashes with version 1 under the feature id unless it says otherwise', () => {
+  test('hashes with version 1 under the feature id unless it says otherwise', () => {
     const bucket = hash('f', 'user-1', 1) ?? Number.NaN;
     expect(serve({ force: 'in', coverage: bucket })).toBe('in');
     expect(serve({ force: 'in', coverage: bucket - 0.001 })).toBe('default');
   });
 
-  it('of an unknown hash version includes nobody', () => {
+  test('of an unknown hash version includes nobody', () => {
     expect(serve({ force: 'in', coverage: 1, hashVersion: 99 })).toBe('default');
   });
 
-  it('falls back to another attribute only where sticky bucketing is active', () => {
+  test('falls back to another attribute only where sticky bucketing is active', () => {
     const rule: FeatureRule = { force: 'in', coverage: 1, fallbackAttribute: 'deviceId' };
     const attributes = { deviceId: 'd1' };
     expect(serve(rule, { attributes })).toBe('default');
@@ -76,7 +76,7 @@ describe('a rollout', () => {
 });
 
 describe('a filter', () => {
-  it('takes only users who lie in one of its ranges', () => {
+  test('takes only users who lie in one of its ranges', () => {
     const bucket = hash('ns', 'user-1', 2) ?? Number.NaN;
     expect(serve({ force: 'in', filters: slices([0, 0.0001], [bucket, 1]) })).toBe('in');
     expect(serve({ force: 'in', filters: slices([0, bucket]) })).toBe('default');

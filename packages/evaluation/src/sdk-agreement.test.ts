@@ -1,6 +1,6 @@
 import { evalCondition, isURLTargeted, GrowthBookClient as SdkClient } from '@growthbook/growthbook';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type EvaluationCase, evaluationCase, experimentCase, type UserCase } from '../testing/case-arbitraries.ts';
 import {
   attributes,
@@ -47,7 +47,7 @@ describe('the published JavaScript SDK and the compiled evaluator agree', () => 
   beforeAll(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
   afterAll(() => void vi.restoreAllMocks());
 
-  it('on every condition', () => {
+  test('on every condition', () => {
     fc.assert(
       fc.property(attributes, condition, savedGroups, (subject, test, groups) => {
         expect(evaluateCondition(subject, test, groups)).toBe(evalCondition(subject, test, mutable(groups)));
@@ -56,7 +56,7 @@ describe('the published JavaScript SDK and the compiled evaluator agree', () => 
     );
   });
 
-  it('on conditions without $elemMatch over lists with empty elements', () => {
+  test('on conditions without $elemMatch over lists with empty elements', () => {
     fc.assert(
       fc.property(emptyElements, conditionWithoutElemMatch, savedGroups, (subject, test, groups) => {
         expect(evaluateCondition(subject, test, groups)).toBe(evalCondition(subject, test, mutable(groups)));
@@ -65,7 +65,7 @@ describe('the published JavaScript SDK and the compiled evaluator agree', () => 
     );
   });
 
-  it('on every field of every feature result, on the experiments tracked and on the sticky buckets saved', () => {
+  test('on every field of every feature result, on the experiments tracked and on the sticky buckets saved', () => {
     fc.assert(
       fc.property(evaluationCase, (given) => {
         for (const featureKey of [...FEATURE_KEYS, 'unknownFeature']) {
@@ -76,7 +76,7 @@ describe('the published JavaScript SDK and the compiled evaluator agree', () => 
     );
   });
 
-  it('on every address and list of URL targets', () => {
+  test('on every address and list of URL targets', () => {
     fc.assert(
       fc.property(address, urlTargets, (url, targets) => {
         expect(compileUrlTargets(targets)(url)).toBe(isURLTargeted(url, mutable(targets)));
@@ -85,7 +85,7 @@ describe('the published JavaScript SDK and the compiled evaluator agree', () => 
     );
   });
 
-  it('on every field of the result of an experiment outside of a payload', () => {
+  test('on every field of the result of an experiment outside of a payload', () => {
     fc.assert(
       fc.property(experimentCase, ({ given, experiment }) => {
         expect(runWithUs(given, experiment)).toEqual(runWithPeer(given, experiment));

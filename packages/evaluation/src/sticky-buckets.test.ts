@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   compilePayload,
   type Experiment,
@@ -46,16 +46,16 @@ const assigned = (version: number) => documentOf('id', 'u1', { [`colours__${vers
 const blue = documentOf('id', 'u1', { colours__0: 'b' });
 
 describe('a sticky bucket', () => {
-  it('keeps the variation that was assigned before', () => {
+  test('keeps the variation that was assigned before', () => {
     expect(run({}, blue)).toMatchObject({ value: 'blue', stickyBucketUsed: true, inExperiment: true, hashUsed: true });
   });
 
-  it('is neither read nor saved unless sticky bucketing is active', () => {
+  test('is neither read nor saved unless sticky bucketing is active', () => {
     expect(run({}, undefined)).toMatchObject({ value: 'red', stickyBucketUsed: false, saved: [] });
     expect(run({ disableStickyBucketing: true }, blue)).toMatchObject({ value: 'red', saved: [] });
   });
 
-  it('outlives condition, prerequisites, namespace and coverage, but not the end of the experiment', () => {
+  test('outlives condition, prerequisites, namespace and coverage, but not the end of the experiment', () => {
     const narrowed: Partial<Experiment> = {
       condition: { id: 'other' },
       parentConditions: [{ id: 'missing', condition: { value: true } }],
@@ -68,11 +68,11 @@ describe('a sticky bucket', () => {
     expect(run({ force: 0 }, blue)).toMatchObject({ value: 'control', stickyBucketUsed: false });
   });
 
-  it('of an earlier version starts anew', () => {
+  test('of an earlier version starts anew', () => {
     expect(run({ bucketVersion: 1 }, blue)).toMatchObject({ value: 'red', stickyBucketUsed: false });
   });
 
-  it('of a version below the minimum keeps the user out of every variation; the minimum itself is allowed [flags M102]', () => {
+  test('of a version below the minimum keeps the user out of every variation; the minimum itself is allowed [flags M102]', () => {
     const versions = { bucketVersion: 3, minBucketVersion: 3 };
     expect(run(versions, assigned(3))).toMatchObject({ value: 'blue', inExperiment: true, stickyBucketUsed: true });
     for (const version of [0, 1, 2]) {
@@ -92,7 +92,7 @@ describe('a sticky bucket', () => {
     expect(run(versions, assigned(4))).toMatchObject({ value: 'red', stickyBucketUsed: false });
   });
 
-  it('of a blocked version also counts under the fallback attribute', () => {
+  test('of a blocked version also counts under the fallback attribute', () => {
     const versions = { bucketVersion: 3, minBucketVersion: 3 };
     const ofDevice = documentOf('deviceId', 'd1', { colours__1: 'b' });
     expect(run(versions, ofDevice, { id: 'u1', deviceId: 'd1' })).toMatchObject({
@@ -101,12 +101,12 @@ describe('a sticky bucket', () => {
     });
   });
 
-  it('is found quickly below any minimum', () => {
+  test('is found quickly below any minimum', () => {
     const versions = { bucketVersion: 1e15, minBucketVersion: 1e15 };
     expect(run(versions, documentOf('id', 'u1', { colours__999999: 'b' })).inExperiment).toBe(false);
   });
 
-  it('of another device, attribute or value is never used [flags M103]', () => {
+  test('of another device, attribute or value is never used [flags M103]', () => {
     const strangers = [
       documentOf('id', 'u2', { colours__0: 'b' }),
       documentOf('deviceId', 'd2', { colours__0: 'b' }),
@@ -129,14 +129,14 @@ describe('a sticky bucket', () => {
     expect(result).toMatchObject({ value: 'red', stickyBucketUsed: false });
   });
 
-  it('with a variation that the experiment does not have any more counts as none', () => {
+  test('with a variation that the experiment does not have any more counts as none', () => {
     expect(run({}, documentOf('id', 'u1', { colours__0: 'gone' }))).toMatchObject({
       value: 'red',
       saved: [{ assignments: { colours__0: 'r' } }],
     });
   });
 
-  it('of the hash attribute wins over that of the fallback attribute', () => {
+  test('of the hash attribute wins over that of the fallback attribute', () => {
     const attributes = { id: 'u1', deviceId: 'd1' };
     const ofDevice = documentOf('deviceId', 'd1', { colours__0: 'c' });
     expect(run({}, { ...ofDevice, ...blue }, attributes)).toMatchObject({ value: 'blue' });
@@ -147,7 +147,7 @@ describe('a sticky bucket', () => {
     });
   });
 
-  it('is saved under the attribute that was hashed, beside what is there, and only when it changes', () => {
+  test('is saved under the attribute that was hashed, beside what is there, and only when it changes', () => {
     const before = documentOf('id', 'u1', { other__0: 'x' });
     expect(run({}, before).saved).toEqual([
       { attributeName: 'id', attributeValue: 'u1', assignments: { other__0: 'x', colours__0: 'r' } },
@@ -163,7 +163,7 @@ describe('a sticky bucket', () => {
 });
 
 describe('the documents to load', () => {
-  it('are those of the hash and fallback attributes of all experiments, with the values that the user has', () => {
+  test('are those of the hash and fallback attributes of all experiments, with the values that the user has', () => {
     const { stickyBucketKeys } = compilePayload({
       features: {
         a: { defaultValue: 0, rules: [{ variations: [0, 1], hashAttribute: 'id', fallbackAttribute: 'deviceId' }] },

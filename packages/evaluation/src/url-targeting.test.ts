@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { compileUrlTargets, type UrlTarget } from './index.ts';
 
 const simple = (pattern: string, include = true): UrlTarget => ({ include, type: 'simple', pattern });
@@ -7,22 +7,22 @@ const engine = (pattern: string) => ({ test: (text: string) => text.endsWith(pat
 const matches = (url: string, ...targets: UrlTarget[]) => compileUrlTargets(targets)(url);
 
 describe('URL targets', () => {
-  it('match nowhere without any', () => {
+  test('match nowhere without any', () => {
     expect(matches('https://example.com/')).toBe(false);
   });
 
-  it('match where an including one does and no excluding one', () => {
+  test('match where an including one does and no excluding one', () => {
     expect(matches('https://example.com/a', simple('/b'), simple('/a'))).toBe(true);
     expect(matches('https://example.com/a', simple('/b'))).toBe(false);
     expect(matches('https://example.com/a', simple('/a'), simple('/a', false))).toBe(false);
   });
 
-  it('match everywhere else where there are only excluding ones', () => {
+  test('match everywhere else where there are only excluding ones', () => {
     expect(matches('https://example.com/a', simple('/b', false))).toBe(true);
     expect(matches('https://example.com/b', simple('/b', false))).toBe(false);
   });
 
-  it('of an unknown type match nowhere, and leave an address that is none out', () => {
+  test('of an unknown type match nowhere, and leave an address that is none out', () => {
     expect(matches('https://example.com/a', { ...simple('/a'), type: 'other' as 'simple' })).toBe(false);
     expect(matches('http://[', simple('*'))).toBe(false);
     expect(matches('https://example.com/', simple('http://['))).toBe(false);
@@ -30,7 +30,7 @@ describe('URL targets', () => {
 });
 
 describe('a simple pattern', () => {
-  it.each([
+  test.each([
     ['https://www.example.com/home', 'http://www.example.com/home'],
     ['http://www.example.com/home', 'www.example.com/home'],
     ['http://www.EXAMPLE.com/HOME', 'www.example.com/home'],
@@ -51,7 +51,7 @@ describe('a simple pattern', () => {
     expect(matches(url, simple(pattern))).toBe(true);
   });
 
-  it.each([
+  test.each([
     ['http://www.example.com/home', 'example.com/home'],
     ['http://www.example.com/home', 'www.example.com'],
     ['http://www.example.com:8080/', 'www.example.com'],
@@ -65,7 +65,7 @@ describe('a simple pattern', () => {
     expect(matches(url, simple(pattern))).toBe(false);
   });
 
-  it('with many wildcards is quick on a long address', () => {
+  test('with many wildcards is quick on a long address', () => {
     const pattern = `/${'a*'.repeat(500)}b`;
     const url = `https://example.com/${'a'.repeat(50_000)}`;
     const start = performance.now();
@@ -75,14 +75,14 @@ describe('a simple pattern', () => {
 });
 
 describe('a pattern that is a regular expression', () => {
-  it('is searched in the whole address and in path, query and hash', () => {
+  test('is searched in the whole address and in path, query and hash', () => {
     const url = 'https://www.example.com/home?a=1#x';
     for (const pattern of ['^https://www', '^/home', 'a=1#x$', '//www'])
       expect(matches(url, regex(pattern))).toBe(true);
     for (const pattern of ['HOME', '(', '^www']) expect(matches(url, regex(pattern))).toBe(false);
   });
 
-  it('uses the engine it is given', () => {
+  test('uses the engine it is given', () => {
     expect(compileUrlTargets([regex('/end')], engine)('https://example.com/end')).toBe(true);
   });
 });

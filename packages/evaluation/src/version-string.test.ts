@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { evaluateCondition, paddedVersion } from './index.ts';
 
 describe('a padded version', () => {
-  it.each([
+  test.each([
     ['1.2.3', '    1-    2-    3-~'],
     ['v1.2.3-rc.1+b', '    1-    2-    3-rc-    1'],
     ['1.2', '    1-    2'],
@@ -19,7 +19,7 @@ describe('a padded version', () => {
     expect(paddedVersion(version)).toBe(padded);
   });
 
-  it('sorts pre-releases before their release, numbers by size, and short versions before long ones', () => {
+  test('sorts pre-releases before their release, numbers by size, and short versions before long ones', () => {
     const sorted = ['1.2', '1.2.0', '1.2.3-rc', '1.2.3', '1.9.0', '1.10.0'];
     expect(sorted.toSorted((left, right) => (paddedVersion(left) < paddedVersion(right) ? -1 : 1))).toEqual(sorted);
   });
@@ -37,7 +37,7 @@ describe('the version operators', () => {
     fc.constantFrom('1.2.3', 'v1.2.3', '1.2.3+5', '1-2-3', 5, null, ''),
   );
 
-  it('order versions as their padded texts sort', () => {
+  test('order versions as their padded texts sort', () => {
     fc.assert(
       fc.property(version, version, (actual, operand) => {
         const [left, right] = [paddedVersion(actual), paddedVersion(operand)];
