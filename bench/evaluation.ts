@@ -1,6 +1,5 @@
 /**
- * Evaluation against the published JavaScript SDK, in one process and on the same payloads and users:
- *   node bench/evaluation.ts
+ * Evaluation against the published JavaScript SDK, in one process and on the same payloads and users.
  *
  * The SDK is used as it is meant for servers with many users: its multi-user client is given the payload once with
  * `initSync`, and is asked `evalFeature(key, userContext)` for each user. (`createScopedInstance(userContext)` does the
@@ -14,16 +13,7 @@ import {
   type FeatureRule,
   type User,
 } from '../packages/evaluation/src/index.ts';
-
-/** One measurement. `peer` and `ratio` are null where the SDK has nothing to compare with. */
-export interface BenchRow {
-  readonly name: string;
-  readonly ours: number;
-  readonly peer: number | null;
-  readonly unit: string;
-  /** How many times as long the SDK takes. */
-  readonly ratio: number | null;
-}
+import { figure, median, type Row } from './support/rows.ts';
 
 type Features = Readonly<Record<string, FeatureDefinition>>;
 
@@ -126,7 +116,7 @@ const EXPERIMENTS: Features = Object.fromEntries(
 );
 
 /** Measures ours and the SDK's evaluations and the time to compile. Takes some ten seconds. */
-export async function benchEvaluation(): Promise<BenchRow[]> {
+export async function benchEvaluation(): Promise<Row[]> {
   const users = makeUsers();
   return [
     evaluationRow('small payload, 6 features of every kind', SMALL, users),
@@ -138,7 +128,7 @@ export async function benchEvaluation(): Promise<BenchRow[]> {
   ];
 }
 
-function evaluationRow(name: string, features: Features, users: readonly User[]): BenchRow {
+function evaluationRow(name: string, features: Features, users: readonly User[]): Row {
   const keys = Object.keys(features);
   const evaluator = compilePayload({ features });
   // The SDK's types are ours without `readonly`.
@@ -149,7 +139,8 @@ function evaluationRow(name: string, features: Features, users: readonly User[])
     loop(keys, users, (key, user) => evaluator.evaluate(key, user).on),
     loop(keys, peerUsers, (key, user) => client.evalFeature(key, user).on),
   );
-  return { name, ...times, unit: 'ns per evaluation', ratio: times.peer / times.ours };
+  const ratio = times.peer / times.ours;
+  return { name, ...times, unit: 'ns', ratio, aim: '≥ 5 ×', reached: ratio >= 5 };
 }
 
 /** A function that evaluates so many times, going through all pairs of feature and user. */
@@ -206,7 +197,7 @@ function timed(run: Loop, evaluations: number): number {
   return Number(process.hrtime.bigint() - start) / evaluations;
 }
 
-function compileRow(name: string, features: Features): BenchRow {
+function compileRow(name: string, features: Features): Row {
   const compile: Loop = (times) => {
     let count = 0;
     for (let done = 0; done < times; done++) count += compilePayload({ features }).featureKeys.length;
@@ -214,28 +205,5 @@ function compileRow(name: string, features: Features): BenchRow {
   };
   const times = warmUp(compile);
   const rounds = Array.from({ length: ROUNDS }, () => timed(compile, times));
-  return { name, ours: median(rounds) / 1e6, peer: null, unit: 'ms', ratio: null };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((left, right) => left - right);
-  return sorted[sorted.length >> 1] ?? Number.NaN;
-}
-
-function rowText({ name, ours, peer, unit, ratio }: BenchRow): string {
-  const times = ratio === null ? '–' : `${ratio.toFixed(1)}×`;
-  return `${name.padEnd(42)}${numberText(ours)}${numberText(peer)}${times.padStart(10)}  ${unit}`;
-}
-
-function numberText(value: number | null): string {
-  return (value === null ? '–' : value.toFixed(value < 10 ? 2 : 0)).padStart(10);
-}
-
-if (import.meta.main) {
-  const rows = await benchEvaluation();
-  process.stdout.write(
-    `${'evaluation'.padEnd(42)}${['ours', 'SDK', 'ratio'].map((title) => title.padStart(10)).join('')}\n`,
-  );
-  process.stdout.write(`${rows.map(rowText).join('\n')}\n`);
-  if (kept < 0) process.stdout.write('\n');
+  return figure(name, 'ms', median(rounds) / 1e6);
 }

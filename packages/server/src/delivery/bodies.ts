@@ -18,12 +18,13 @@ const opening = '{"status":200,';
  * thread, and until then the plain one is sent in their place.
  */
 export class Bodies {
-  readonly #hash: string;
+  /** In the order of `codings`. */
+  readonly #etags: readonly string[];
   readonly #ready = new Map<Coding, Body>();
 
   /** @param hash of the plain text and the key: the same for the same payload in every process */
   constructor(members: string, hash: string) {
-    this.#hash = hash;
+    this.#etags = codings.map((coding) => (coding === 'identity' ? `"${hash}"` : `"${hash}-${coding}"`));
     this.#put('identity', Buffer.from(`${opening}${members}}`));
   }
 
@@ -49,9 +50,11 @@ export class Bodies {
 
   /** The tag of the body that a client has already; null: it has none of these. */
   matching(ifNoneMatch: string): string | null {
+    const same = this.#etags.find((tag) => tag === ifNoneMatch);
+    if (same !== undefined) return same;
     const tags = new Set(ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, '')));
     if (tags.has('*')) return this.identity.etag;
-    return codings.map((coding) => this.#etag(coding)).find((tag) => tags.has(tag)) ?? null;
+    return this.#etags.find((tag) => tags.has(tag)) ?? null;
   }
 
   async compress(): Promise<void> {
@@ -67,11 +70,8 @@ export class Bodies {
   }
 
   #put(coding: Coding, bytes: Buffer): void {
-    this.#ready.set(coding, { coding, bytes, etag: this.#etag(coding) });
-  }
-
-  #etag(coding: Coding): string {
-    return coding === 'identity' ? `"${this.#hash}"` : `"${this.#hash}-${coding}"`;
+    const etag = this.#etags[codings.indexOf(coding)] ?? '';
+    this.#ready.set(coding, { coding, bytes, etag });
   }
 }
 

@@ -5,6 +5,7 @@ import { acceptedCodings } from './bodies.ts';
 import type { DeliveredConnection, Served } from './delivered-connection.ts';
 import type { Delivery } from './delivery.ts';
 import { minVersionHeader, readMinVersion, servedSince } from './min-version.ts';
+import { PayloadHeaders } from './payload-headers.ts';
 import { newStream, send } from './streams.ts';
 
 /** What the public routes work with. */
@@ -17,6 +18,8 @@ export interface SdkRouteTools {
   readonly noteUse: (connection: DeliveredConnection) => void;
 }
 
+/** As Node names it; several of them come joined by commas. */
+const minVersionHeaderKey = minVersionHeader.toLowerCase();
 const featuresPath = /^\/api\/features(?:\/([^/?]*))?\/?(?:\?|$)/;
 const streamPath = /^(?:\/api)?\/sub(?:\/([^/?]*))?\/?(?:\?|$)/;
 /** A change that is younger than this is told to a new subscriber: it may have come between its GET and its subscription. */
@@ -71,7 +74,7 @@ function openToAll(
   return (request, response, url) => {
     const match = path.exec(url);
     if (match === null) return false;
-    allowAnyOrigin(response);
+    if (request.method === 'OPTIONS') allowAnyOrigin(response);
     if (answerPreflight(request, response, 200)) return true;
     if (request.method !== 'GET' && request.method !== 'HEAD') return false;
     answer(request, response, decodeKey(match[1] ?? ''));
@@ -88,6 +91,7 @@ function decodeKey(encoded: string): string {
 }
 
 function refuse(response: ServerResponse, { status, error, unrecoverable }: SdkRefusal): void {
+  allowAnyOrigin(response);
   if (unrecoverable) response.setHeader('x-unrecoverable', '1');
   if (status === 503 && !response.hasHeader('Retry-After')) response.setHeader('Retry-After', '1');
   response.setHeader('Content-Type', 'application/json');
@@ -96,10 +100,11 @@ function refuse(response: ServerResponse, { status, error, unrecoverable }: SdkR
 }
 
 function payloadRoute({ delivery, settings, log, noteUse }: SdkRouteTools): SdkRoute {
-  const cacheControl =
+  const headers = new PayloadHeaders(
     `public, max-age=${settings.CACHE_CONTROL_MAX_AGE}, ` +
-    `stale-while-revalidate=${settings.CACHE_CONTROL_STALE_WHILE_REVALIDATE}, ` +
-    `stale-if-error=${settings.CACHE_CONTROL_STALE_IF_ERROR}`;
+      `stale-while-revalidate=${settings.CACHE_CONTROL_STALE_WHILE_REVALIDATE}, ` +
+      `stale-if-error=${settings.CACHE_CONTROL_STALE_IF_ERROR}`,
+  );
 
   const deliver = (
     request: IncomingMessage,
@@ -107,26 +112,15 @@ function payloadRoute({ delivery, settings, log, noteUse }: SdkRouteTools): SdkR
     connection: DeliveredConnection,
     { bodies }: Served,
   ) => {
-    response.setHeader('Cache-Control', cacheControl);
-    response.setHeader('Vary', 'Accept-Encoding');
-    response.setHeader('x-sse-support', 'enabled');
-    response.setHeader('X-Service-Config-Version', connection.version);
     const ifNoneMatch = request.headers['if-none-match'];
     const known = ifNoneMatch === undefined ? null : bodies.matching(ifNoneMatch);
     if (known !== null) {
-      response.setHeader('ETag', known);
-      response.writeHead(304).end();
+      response.writeHead(304, headers.notModified(bodies, known, connection.version)).end();
       return;
     }
-    const { coding, bytes, etag } = bodies.best(
-      acceptedCodings(request.headers['accept-encoding'] as string | undefined),
-    );
-    response.setHeader('ETag', etag);
-    response.setHeader('Content-Type', 'application/json');
-    if (coding !== 'identity') response.setHeader('Content-Encoding', coding);
-    response.setHeader('Content-Length', bytes.length);
-    response.writeHead(200);
-    response.end(request.method === 'HEAD' ? undefined : bytes);
+    const body = bodies.best(acceptedCodings(request.headers['accept-encoding'] as string | undefined));
+    response.writeHead(200, headers.whole(bodies, body, connection.version));
+    response.end(request.method === 'HEAD' ? undefined : body.bytes);
   };
 
   return openToAll(featuresPath, (request, response, key) => {
@@ -134,7 +128,7 @@ function payloadRoute({ delivery, settings, log, noteUse }: SdkRouteTools): SdkR
     if (connection === undefined) return refuse(response, whyUnknown(key));
     noteUse(connection);
     if (connection.live.state.remoteEvalEnabled === true) return refuse(response, remoteOnly);
-    const least = readMinVersion(request.headersDistinct[minVersionHeader.toLowerCase()]?.join(','));
+    const least = readMinVersion(request.headers[minVersionHeaderKey] as string | undefined);
     if (least === null) return refuse(response, badMinVersion);
     const { served } = connection;
     if (served !== null && connection.version >= least) return deliver(request, response, connection, served);
@@ -177,6 +171,7 @@ function streamRoute({ delivery, settings, clock, log, noteUse }: SdkRouteTools)
     const isNews = clock.now().getTime() - served.change.instant.getTime() < newsworthyFor;
     // Without an id the newest event is news only while it is young; with one, whatever is newer than it.
     const from = lastId ?? (isNews ? -1 : served.event.id);
+    allowAnyOrigin(response);
     response.writeHead(200, {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-cache',

@@ -20,6 +20,9 @@ export const exposedHeaders = [
 const allowedHeaders =
   'Authorization, Content-Type, X-Organization, X-Service-Requested-By, X-Service-Min-Config-Version, Last-Event-ID, If-None-Match';
 
+/** The headers that `allowAnyOrigin` sets, for answers that are written with a list of all their headers. */
+export const anyOrigin = ['Access-Control-Allow-Origin', '*', 'Access-Control-Expose-Headers', exposedHeaders] as const;
+
 /** Lets any page read the answer, without its cookies: the credential is a header that the page itself must hold. */
 export function allowAnyOrigin(response: ServerResponse): void {
   response.setHeader('Access-Control-Allow-Origin', '*');

@@ -1,5 +1,5 @@
 /** Serving operations: who asks, how often, in what shape; and every refusal in one form. Declares the port `Authenticator`. */
-export { allowAnyOrigin, answerPreflight } from './cors.ts';
+export { allowAnyOrigin, answerPreflight, anyOrigin } from './cors.ts';
 export { descriptionRoutes, healthRoutes } from './open-routes.ts';
 export { type Page, type PageQuery, type Paginate, pagination } from './page.ts';
 export { type RateLimiter, rateLimiter } from './rate-limit.ts';

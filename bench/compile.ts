@@ -1,0 +1,86 @@
+import { Bodies } from '../packages/server/src/delivery/bodies.ts';
+import { CompiledConnection } from '../packages/server/src/delivery/compiled-connection.ts';
+import { payloadHash, payloadMembers } from '../packages/server/src/delivery/payload-text.ts';
+import {
+  everyCapability,
+  FeatureDependents,
+  featureKind,
+  type PayloadOptions,
+  ruleKinds,
+} from '../packages/server/src/flags/index.ts';
+import { readerOf } from '../packages/server/src/record/index.ts';
+import { featureState, force, put, rollout, statesOf } from '../packages/server/testing/flags/states.ts';
+import { bounded, figure, median, progress, type Row } from './support/rows.ts';
+
+const featureCount = 10_000;
+const rounds = 7;
+const environments = ['production', 'staging', 'dev'];
+
+const options: PayloadOptions = {
+  environment: 'production',
+  projects: null,
+  capabilities: everyCapability,
+  includeRuleIds: true,
+  includeExperimentNames: true,
+  includeProjectIdInMetadata: false,
+  includeTagsInMetadata: false,
+  hashSecureAttributes: false,
+  includeAutoExperiments: false,
+  savedGroupReferences: false,
+};
+
+/** The payload of 10,000 features: compiled whole, and after one change. The time ends with the JSON that is sent. */
+export function benchCompile(): Row[] {
+  progress(`Compiling ${featureCount.toLocaleString('en-US')} features …`);
+  const features = Object.fromEntries(
+    Array.from({ length: featureCount }, (_, index) => [`feature-${index}`, content(index)]),
+  );
+  const states = statesOf({ environments: Object.fromEntries(environments.map((id) => [id, {}])), features });
+  const kinds = ruleKinds([]);
+  const now = states.at.instant;
+  let bodies = new Bodies('', '');
+  const serve = (connection: CompiledConnection, affected: ReadonlySet<string> | 'all') => {
+    const text = connection.compile(states, affected);
+    bodies = new Bodies(payloadMembers(text, null, now), payloadHash(text, null));
+  };
+
+  const whole = Array.from({ length: rounds }, () => timed(() => serve(new CompiledConnection(options, kinds), 'all')));
+
+  const connection = new CompiledConnection(options, kinds);
+  serve(connection, 'all');
+  const dependents = new FeatureDependents(readerOf(states));
+  const one = Array.from({ length: rounds }, (_, round) => {
+    const id = `feature-${round * 1_000}`;
+    const state = featureState({ ...content(round * 1_000), defaultValue: `changed ${round}` }, environments, now);
+    const before = states.kinds.get(featureKind.name)?.get(id) ?? null;
+    const after = put(states, featureKind, id, state);
+    return timed(() => {
+      dependents.apply([{ kind: featureKind.name, id, before, after }]);
+      serve(connection, dependents.withDependents([id]));
+    });
+  });
+  return [
+    bounded('10,000 features, whole', 'ms', median(whole), 1_000),
+    bounded('10,000 features, after a change of one', 'ms', median(one), 50),
+    figure('10,000 features, size of the JSON', 'MB', bodies.identity.bytes.length / 1e6),
+  ];
+}
+
+const content = (index: number) => ({
+  valueType: 'string' as const,
+  defaultValue: 'control',
+  rules: [
+    force({
+      id: `fr_a${index}`,
+      value: 'beta',
+      condition: `{"country":{"$in":["DE","FR","X${index}"]},"plan":"enterprise"}`,
+    }),
+    rollout({ id: `fr_b${index}`, value: 'treatment', coverage: 0.25, seed: `fr_b${index}` }),
+  ],
+});
+
+function timed(run: () => void): number {
+  const begin = performance.now();
+  run();
+  return performance.now() - begin;
+}
