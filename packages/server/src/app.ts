@@ -110,6 +110,7 @@ async function joinModules(
   const granted = entitlements(settings.ENTITLEMENTS);
   const kinds = ruleKinds([]);
   const revisions = revisionEngine({ db, newId, recorder });
+  const members = memberService(db);
 
   // Who refers to projects and environments: the port of `organization`, filled by everyone above it.
   const references = (): References[] => [
@@ -117,7 +118,7 @@ async function joinModules(
     roleReferences,
     attributeReferences,
     connectionReferences,
-    featureReferences({ revisions, kinds, clock }),
+    featureReferences({ revisions, members, kinds, clock }),
   ];
 
   const organizations = organizationService({ clock, newId, recorder, defaults: defaultAttributes });
@@ -127,7 +128,6 @@ async function joinModules(
   await delivery.start();
   opened.defer(() => delivery.stop());
 
-  const members = memberService(db);
   const use = connectionUse({ db, clock, log });
   opened.defer(() => use.stop());
   const limit = rateLimit(settings);

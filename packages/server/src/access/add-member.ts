@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Clock, invalid, type NewId, quoted, type Tx } from '../platform/index.ts';
+import { type Clock, invalid, isEmailAddress, type NewId, quoted, type Tx } from '../platform/index.ts';
 import { type Actor, writeAudit } from '../record/index.ts';
 
 export interface NewMember {
@@ -17,7 +17,7 @@ export async function addMember(
   { email, name, role, superAdmin = false }: NewMember,
   actor: Actor,
 ): Promise<string> {
-  if (!/^[^\s@]+@[^\s@]+$/.test(email)) throw invalid(`${quoted(email)} is no e-mail address.`);
+  if (!isEmailAddress(email)) throw invalid(`${quoted(email)} is no e-mail address.`);
   const now = clock.now();
   const address = email.toLowerCase();
   const known = await tx.selectFrom('person').select('id').where(sql`lower(email)`, '=', address).executeTakeFirst();

@@ -26,6 +26,7 @@ interface Known {
   readonly suspended: boolean;
   /** The configuration version when the key was looked up: the request sees no older one. */
   readonly version: number;
+  readonly membersVersion: number;
 }
 
 export function authenticator(tools: {
@@ -51,10 +52,12 @@ export function authenticator(tools: {
       .innerJoin('organization', 'organization.id', 'api_key.organization')
       .innerJoin('configuration', 'configuration.organization', 'api_key.organization')
       .selectAll('api_key')
-      .select(['organization.suspended', 'configuration.version'])
+      .select(['organization.suspended', 'organization.members_version', 'configuration.version'])
       .where('api_key.hash', '=', hash)
       .executeTakeFirst();
-    return row === undefined ? null : { key: keyFromRow(row), suspended: row.suspended, version: row.version };
+    if (row === undefined) return null;
+    const { suspended, version, members_version: membersVersion } = row;
+    return { key: keyFromRow(row), suspended, version, membersVersion };
   };
 
   return {
@@ -74,9 +77,11 @@ export function authenticator(tools: {
     },
   };
 
-  async function admit({ key, suspended, version }: Known, { requestedBy }: Credentials): Promise<Requester> {
+  async function admit(known: Known, { requestedBy }: Credentials): Promise<Requester> {
+    const { key, suspended, version, membersVersion } = known;
     if (suspended) throw forbidden('The organization is suspended. Ask whoever runs this installation.');
     const states = await live.at(key.organization, version);
+    await members.refresh(key.organization, membersVersion);
     const named = await nameRequester(key, requestedBy, members);
     const environments = environmentsOf(states).map(({ id }) => id);
     const assumed = named !== null && key.requesterPermissions === 'assume' ? [named.roles] : [];
@@ -140,7 +145,8 @@ async function deploymentKnown(db: Db, { role }: DeploymentKey): Promise<Known |
   const row = await db
     .selectFrom('organization')
     .innerJoin('configuration', 'configuration.organization', 'organization.id')
-    .select(['organization.id', 'organization.suspended', 'organization.date_created', 'configuration.version'])
+    .select(['organization.id', 'organization.suspended', 'organization.members_version', 'organization.date_created'])
+    .select('configuration.version')
     .orderBy('organization.date_created')
     .orderBy('organization.id')
     .executeTakeFirst();
@@ -158,7 +164,7 @@ async function deploymentKnown(db: Db, { role }: DeploymentKey): Promise<Known |
     lastUsed: null,
     dateCreated: row.date_created,
   };
-  return { key, suspended: row.suspended, version: row.version };
+  return { key, suspended: row.suspended, version: row.version, membersVersion: row.members_version };
 }
 
 /** Notes beside the request when a key was last presented, at most once a minute; also a dead key's, so that people see it is tried. */

@@ -19,8 +19,10 @@ export interface Member {
 export interface Members {
   /** Those that match, by id. */
   list(organization: string, filters: Omit<QueryOf<typeof listMembers>, 'limit' | 'offset'>): Promise<Member[]>;
-  /** Those of the ids that are members. */
-  byIds(organization: string, ids: readonly string[]): Promise<ReadonlyMap<string, Member>>;
+  /** Brings the e-mails that are kept in memory up to the organization's members version. */
+  refresh(organization: string, version: number): Promise<void>;
+  /** The e-mail of a member, as of the last refresh. */
+  emailOf(organization: string, member: string): string | undefined;
   /** The member with that id or, in any letter case, that e-mail. */
   find(organization: string, idOrEmail: string): Promise<Member | null>;
   /**
@@ -34,6 +36,7 @@ export interface Members {
 const idPrefix = 'u_';
 
 export function memberService(db: Db): Members {
+  const emails = new Map<string, { readonly version: number; readonly ofMembers: ReadonlyMap<string, string> }>();
   const membersOf = (organization: string) =>
     db
       .selectFrom('member')
@@ -77,13 +80,17 @@ export function memberService(db: Db): Members {
       if (globalRole !== undefined) query = query.where('member.role', '=', globalRole);
       return (await query.execute()).map(fromRow);
     },
-    async byIds(organization, ids) {
-      if (ids.length === 0) return new Map();
-      const rows = await membersOf(organization)
-        .where('person.id', 'in', [...new Set(ids)])
+    async refresh(organization, version) {
+      if ((emails.get(organization)?.version ?? -1) >= version) return;
+      const rows = await db
+        .selectFrom('member')
+        .innerJoin('person', 'person.id', 'member.person')
+        .select(['person.id', 'person.email'])
+        .where('member.organization', '=', organization)
         .execute();
-      return new Map(rows.map((row) => [row.id, fromRow(row)]));
+      emails.set(organization, { version, ofMembers: new Map(rows.map(({ id, email }) => [id, email])) });
     },
+    emailOf: (organization, member) => emails.get(organization)?.ofMembers.get(member),
     async resolveOwner(organization, owner) {
       const member = await find(organization, owner);
       if (member !== null && (member.id === owner || !owner.startsWith(idPrefix))) return member.id;

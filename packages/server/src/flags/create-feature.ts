@@ -20,7 +20,7 @@ import { admitRules } from './rules.ts';
 import { checkSchedule } from './schedule.ts';
 import { requireEnvironments, servingEnvironments } from './scope.ts';
 import { showFeature } from './show.ts';
-import { type FeatureTools, ownerEmails } from './tools.ts';
+import { type FeatureTools, showContext } from './tools.ts';
 import { readSchema } from './value-schema.ts';
 
 type CreateCall = Call<typeof postFeature>;
@@ -33,10 +33,9 @@ export async function createFeature(call: CreateCall, tools: FeatureTools): Prom
 
   const { landed, result } = await tools.revisions.land(call.requester, async (states) => {
     const content = await judge(call, states, tools);
-    const emails = await ownerEmails(tools.members, organization, [content.owner]);
     const show = (at: Landed) => {
       const live = landedFeature(id, content, null, at, now);
-      return { live, context: { states: readerWith(states, at, [live]), kinds: tools.kinds, emails } };
+      return { live, context: showContext(tools, organization, readerWith(states, at, [live])) };
     };
     const landing = {
       revised: [revisedFeature(id, content, null, now, directWriteComment)],

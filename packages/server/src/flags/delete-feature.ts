@@ -8,7 +8,7 @@ import { featureDeleted } from './events.ts';
 import { contentOf, featureKind, featureRevisionKind } from './feature.ts';
 import { countDependents } from './prerequisites.ts';
 import { servingEnvironments } from './scope.ts';
-import { type FeatureTools, findFeature, ownerEmails } from './tools.ts';
+import { type FeatureTools, findFeature, showContext } from './tools.ts';
 
 /** Deletes a feature with its revisions. A live one is archived first, unless the organization lets the API skip that. */
 export async function deleteFeature(
@@ -34,11 +34,10 @@ export async function deleteFeature(
         `The feature is a prerequisite of ${dependents === 1 ? 'another feature' : `${dependents} other features`}. Remove it there first.`,
       );
     }
-    const emails = await ownerEmails(tools.members, organization, [state.owner]);
     const publication = {
       changes: [{ kind: featureKind, id, state: null }],
       audit: [{ event: 'feature.delete', entity: { object: 'feature', id, name: id }, pre: contentOf(state) }],
-      events: () => [featureDeleted(live, { states, kinds: tools.kinds, emails })],
+      events: () => [featureDeleted(live, showContext(tools, organization, states))],
       also: (tx: Parameters<typeof tools.revisions.forget>[0]) =>
         tools.revisions.forget(tx, organization, featureRevisionKind, id),
     };

@@ -16,7 +16,7 @@ import { changedFields, footprint } from './footprint.ts';
 import { nextBoundary } from './schedule.ts';
 import { servingEnvironments } from './scope.ts';
 import { showFeature } from './show.ts';
-import { type FeatureTools, findFeature, ownerEmails } from './tools.ts';
+import { type FeatureTools, findFeature, showContext } from './tools.ts';
 
 /** The comment of every revision that a direct write makes. */
 export const directWriteComment = 'Created via REST API';
@@ -103,7 +103,6 @@ export async function writeDirectly(
     }
     demandLanding(call, contentOf(before.state), content, states);
     const bypassed = passGates(gates, clearance(call, write, before, states));
-    const emails = await ownerEmails(tools.members, organization, [before.state.owner, content.owner]);
     const landing = {
       revised: [revisedFeature(id, content, before, now, directWriteComment)],
       audit: [
@@ -117,10 +116,9 @@ export async function writeDirectly(
       ],
       events: (at: Landed) => {
         const after = landedFeature(id, content, before, at, now);
-        const context = { kinds: tools.kinds, emails };
         return featureUpdated(
-          { live: before, context: { ...context, states } },
-          { live: after, context: { ...context, states: readerWith(states, at, [after]) } },
+          { live: before, context: showContext(tools, organization, states) },
+          { live: after, context: showContext(tools, organization, readerWith(states, at, [after])) },
         );
       },
       also: (tx: Parameters<typeof registerTags>[0]) => registerTags(tx, organization, content.tags),
@@ -131,10 +129,9 @@ export async function writeDirectly(
   call.landed(landed);
   const { before, content, states, bypassed } = result;
   const live = landed === null ? before : landedFeature(id, content, before, landed, now);
-  const emails = await ownerEmails(tools.members, organization, [live.state.owner]);
   const shown = landed === null ? states : readerWith(states, landed, [live]);
   return {
-    feature: showFeature(live, { states: shown, kinds: tools.kinds, emails }),
+    feature: showFeature(live, showContext(tools, organization, shown)),
     ...(bypassed.length === 0 ? {} : { bypassedGates: bypassed }),
   };
 }

@@ -37,6 +37,19 @@ describe('reading features', () => {
     expect(feature.environments.production).toEqual({ enabled: true, defaultValue: 'false' });
   });
 
+  test('the owner’s e-mail is the one of today, in every process', async () => {
+    const second = await service.another();
+    const owner = await service.newMember('before@example.com');
+    const { id } = await newFeature({ admin: service.admin, owner: { id: owner } });
+    const email = async ({ admin }: { admin: TestService['admin'] }) =>
+      (await admin.call(getFeature, { params: { id } })).feature.ownerEmail;
+    expect([await email(service), await email(second)]).toEqual(['before@example.com', 'before@example.com']);
+    await service.db.updateTable('person').set({ email: 'after@example.com' }).where('id', '=', owner).execute();
+    expect([await email(service), await email(second)]).toEqual(['after@example.com', 'after@example.com']);
+    await service.db.deleteFrom('member').where('person', '=', owner).execute();
+    expect([await email(service), await email(second)]).toEqual([undefined, undefined]);
+  });
+
   test('revisions come along on request, newest first; drafts are those in the status draft only [flags M13]', async () => {
     const { id } = await newFeature(service);
     await service.admin.call(updateFeature, { params: { id }, body: { description: 'second' } });

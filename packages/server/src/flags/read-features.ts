@@ -17,7 +17,7 @@ import {
   seenIn,
 } from './feature.ts';
 import { showFeature, showRevision } from './show.ts';
-import { type FeatureTools, findFeature, ownerEmails } from './tools.ts';
+import { type FeatureTools, findFeature, showContext } from './tools.ts';
 
 /** The features the caller may see, oldest first. */
 const visible = (call: Call): LiveFeature[] =>
@@ -40,12 +40,7 @@ export async function listFeatures(
     .filter(({ state }) => query.archived || !state.archived)
     .filter(({ id }) => delivered === null || delivered.has(id));
   const { items, fields } = tools.paginate(matching, query);
-  const emails = await ownerEmails(
-    tools.members,
-    requester.organization,
-    items.map(({ state }) => state.owner),
-  );
-  const context = { states: requester.states, kinds: tools.kinds, emails };
+  const context = showContext(tools, requester.organization, requester.states);
   return { features: items.map((live): Feature => showFeature(live, context)), ...fields };
 }
 
@@ -65,8 +60,7 @@ export async function getFeature(
 ): Promise<ResponseOf<typeof getOperation>> {
   const { organization, states } = call.requester;
   const live = findFeature(call, states, call.params.id);
-  const emails = await ownerEmails(tools.members, organization, [live.state.owner]);
-  const feature = showFeature(live, { states, kinds: tools.kinds, emails });
+  const feature = showFeature(live, showContext(tools, organization, states));
   const wanted = call.query.withRevisions ?? 'none';
   if (wanted === 'none') return { feature };
   const revisions = await tools.revisions.list<FeatureContent>(organization, featureRevisionKind, live.id);

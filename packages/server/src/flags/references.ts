@@ -1,15 +1,14 @@
 import { type References, together, withoutProject } from '../organization/index.ts';
-import type { Clock } from '../platform/index.ts';
 import { readerWith } from '../record/index.ts';
-import type { Landed, Revisions } from '../revisions/index.ts';
+import type { Landed } from '../revisions/index.ts';
 import { landedFeature, revisedFeature } from './direct-write.ts';
 import { featureUpdated } from './events.ts';
 import { contentOf, type FeatureContent, featureKind } from './feature.ts';
 import { changedFields } from './footprint.ts';
-import type { RuleKinds } from './rule-kinds.ts';
+import { type FeatureTools, showContext } from './tools.ts';
 
 /** Features name projects: as their own, as targets, and in the scopes of rules. */
-export function featureReferences(tools: { revisions: Revisions; kinds: RuleKinds; clock: Clock }): References {
+export function featureReferences(tools: Pick<FeatureTools, 'revisions' | 'members' | 'kinds' | 'clock'>): References {
   return {
     async withoutProject(states, project, actor) {
       const now = tools.clock.now();
@@ -28,14 +27,13 @@ export function featureReferences(tools: { revisions: Revisions; kinds: RuleKind
           post: content,
         })),
         events: (at: Landed) => {
-          const context = { kinds: tools.kinds, emails: new Map() };
           const landed = touched.map(({ before, content }) => landedFeature(before.id, content, before, at, now));
           const after = readerWith(states, at, landed);
           return touched.flatMap(({ before }, index) => {
             const live = landed[index] ?? before;
             return featureUpdated(
-              { live: before, context: { ...context, states } },
-              { live, context: { ...context, states: after } },
+              { live: before, context: showContext(tools, states.organization, states) },
+              { live, context: showContext(tools, states.organization, after) },
             );
           });
         },

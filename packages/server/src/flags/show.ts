@@ -12,8 +12,8 @@ import { type EnvironmentView, environmentView } from './scope.ts';
 export interface ShowContext {
   readonly states: StateReader;
   readonly kinds: RuleKinds;
-  /** E-mails of owners by member id. */
-  readonly emails: ReadonlyMap<string, string>;
+  /** The e-mail of a member. */
+  readonly emailOf: (member: string) => string | undefined;
 }
 
 /** A feature in the v2 shape. */
@@ -57,9 +57,9 @@ const summary = ({ id, version, comment }: LiveRevision, date: Date) => ({
   date: date.toISOString(),
 });
 
-function shownFields({ id, state, dateCreated, dateUpdated }: LiveFeature, { emails }: ShowContext) {
+function shownFields({ id, state, dateCreated, dateUpdated }: LiveFeature, { emailOf }: ShowContext) {
   const { owner } = state;
-  const ownerEmail = owner.includes('@') ? owner : emails.get(owner);
+  const ownerEmail = owner.includes('@') ? owner : emailOf(owner);
   return {
     id,
     dateCreated: dateCreated.toISOString(),

@@ -6,6 +6,7 @@ import type { StateReader } from '../record/index.ts';
 import type { Revisions } from '../revisions/index.ts';
 import { featureKind, type LiveFeature, seenIn } from './feature.ts';
 import type { RuleKinds } from './rule-kinds.ts';
+import type { ShowContext } from './show.ts';
 
 /**
  * Which features a connection's payload holds. Connections are known to `delivery`, which fills this port.
@@ -33,13 +34,9 @@ export function findFeature(call: Call, states: StateReader, id: string): LiveFe
   return live;
 }
 
-/** E-mails of the owners that are members, by their ids. */
-export async function ownerEmails(
-  members: Members,
+/** What answers and events about features of an organization need beside the features. */
+export const showContext = (
+  { kinds, members }: Pick<FeatureTools, 'kinds' | 'members'>,
   organization: string,
-  owners: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const ids = owners.filter((owner) => owner !== '' && !owner.includes('@'));
-  const found = await members.byIds(organization, ids);
-  return new Map([...found].map(([id, { email }]) => [id, email]));
-}
+  states: StateReader,
+): ShowContext => ({ states, kinds, emailOf: (member) => members.emailOf(organization, member) });

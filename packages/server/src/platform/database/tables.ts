@@ -64,6 +64,8 @@ export const tables = {
     owner_email: text,
     external_id: nullable(text),
     suspended: filled(flag),
+    /** Rises with every change of its members or their e-mails. */
+    members_version: filled(whole),
     date_created: instant,
   },
 

@@ -13,6 +13,7 @@ const statements = [
      owner_email text not null,
      external_id text,
      suspended boolean not null default false,
+     members_version bigint not null default 0,
      date_created timestamptz not null
    )`,
   `create unique index organization_external_id on organization (external_id) where external_id <> ''`,
@@ -42,6 +43,22 @@ const statements = [
      primary key (organization, person)
    )`,
   `create index member_person on member (person)`,
+
+  // Processes keep the e-mails of members in memory for as long as this version stays: no write may forget to raise it.
+  `create function member_changed() returns trigger language plpgsql as $$
+   begin
+     update organization set members_version = members_version + 1 where id in (old.organization, new.organization);
+     return null;
+   end $$`,
+  `create trigger member_changed after insert or update or delete on member
+   for each row execute function member_changed()`,
+  `create function person_changed() returns trigger language plpgsql as $$
+   begin
+     update organization set members_version = members_version + 1
+     where id in (select organization from member where person = new.id);
+     return null;
+   end $$`,
+  `create trigger person_changed after update on person for each row execute function person_changed()`,
 
   `create table api_key (
      id text collate "C" primary key,
