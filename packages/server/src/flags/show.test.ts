@@ -1,0 +1,77 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { force, inlineExperiment, rollout, statesOf } from '../../testing/flags/states.ts';
+import { readerOf } from '../record/index.ts';
+import { featureKind, type StoredRule } from './feature.ts';
+import { ruleKinds } from './rule-kinds.ts';
+import { showFeature, showFeatureV1 } from './show.ts';
+
+const everyRule = ['type', 'id', 'description', 'condition', 'enabled', 'scheduleRules', 'scheduleType'];
+const common = [...everyRule, 'savedGroupTargeting', 'prerequisites', 'allProjects', 'projects'];
+const scope = ['allEnvironments', 'environments'];
+const inline = ['hashAttribute', 'fallbackAttribute', 'disableStickyBucketing', 'bucketVersion', 'minBucketVersion'];
+/** What an answer may say of a rule of each type, beside what it says of every rule. */
+const own: Record<string, string[]> = {
+  force: ['value', 'sparse'],
+  rollout: ['value', 'sparse', 'coverage', 'hashAttribute', 'seed', 'hashVersion'],
+  experiment: ['trackingKey', ...inline, 'namespace', 'coverage', 'value'],
+};
+
+const schedule = [
+  { timestamp: null, enabled: true },
+  { timestamp: '2030-01-01T00:00:00.000Z', enabled: false },
+];
+const anyCommon = fc.record(
+  {
+    description: fc.constantFrom('', 'why'),
+    condition: fc.constantFrom('', '{"a":1}'),
+    enabled: fc.boolean(),
+    scheduleRules: fc.constantFrom([], schedule),
+    prerequisites: fc.constantFrom([], [{ id: 'parent', condition: '{"value":true}' }]),
+    allEnvironments: fc.boolean(),
+    environments: fc.constantFrom([], ['production']),
+    allProjects: fc.boolean(),
+    projects: fc.constantFrom([], ['prj_a']),
+  },
+  { requiredKeys: [] },
+);
+const anyExperiment = fc.record(
+  {
+    fallbackAttribute: fc.constant('deviceId'),
+    disableStickyBucketing: fc.boolean(),
+    bucketVersion: fc.nat(),
+    minBucketVersion: fc.nat(),
+    coverage: fc.constantFrom(0, 0.5, 1),
+    namespace: fc.constant({ enabled: true, name: 'checkout', range: [0, 0.5] as [number, number] }),
+  },
+  { requiredKeys: [] },
+);
+const anyRule: fc.Arbitrary<StoredRule> = fc.oneof(
+  fc.tuple(anyCommon, fc.boolean()).map(([more, sparse]) => force({ ...more, ...(sparse ? { sparse } : {}) })),
+  anyCommon.map((more) => rollout(more)),
+  fc.tuple(anyCommon, anyExperiment).map(([more, experiment]) => inlineExperiment({ ...more, ...experiment })),
+);
+
+describe('showing a feature', () => {
+  test('a rule says what the interface has for its type, in the v1 and the v2 shape, and no nulls beside the instants of schedules [flags M112]', () => {
+    fc.assert(
+      fc.property(fc.array(anyRule, { minLength: 1, maxLength: 4 }), (rules) => {
+        const states = statesOf({ features: { flag: { rules } } });
+        const context = { states: readerOf(states), kinds: ruleKinds([]), emailOf: () => undefined };
+        const [live] = readerOf(states).all(featureKind);
+        if (live === undefined) throw new Error('There is one feature.');
+        const v2 = showFeature(live, context).rules.map((rule) => ({ rule, more: scope }));
+        const v1 = Object.values(showFeatureV1(live, context).environments).flatMap((environment) =>
+          environment.rules.map((rule) => ({ rule, more: [] as string[] })),
+        );
+        expect(v2).toHaveLength(rules.length);
+        for (const { rule, more } of [...v2, ...v1]) {
+          const known = new Set([...common, ...more, ...(own[rule.type] ?? [])]);
+          expect(Object.keys(rule).filter((key) => !known.has(key))).toEqual([]);
+          const { scheduleRules: _, ...rest } = rule;
+          expect(JSON.stringify(rest)).not.toContain('null');
+        }
+      }),
+    );
+  });
+});
