@@ -1,6 +1,5 @@
-import { Bodies } from '../packages/server/src/delivery/bodies.ts';
-import { CompiledConnection } from '../packages/server/src/delivery/compiled-connection.ts';
-import { payloadHash, payloadMembers } from '../packages/server/src/delivery/payload-text.ts';
+import { CompiledConnection } from '../packages/server/src/delivery/payload/compiled-connection.ts';
+import { Bodies, payloadHash, payloadMembers } from '../packages/server/src/delivery/serving/index.ts';
 import {
   everyCapability,
   FeatureDependents,

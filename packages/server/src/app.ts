@@ -18,7 +18,7 @@ import {
   Delivery,
   deliveredFeatures,
   deliveryRoutes,
-  sdkRoutes,
+  publicRoutes,
 } from './delivery/index.ts';
 import { featureReferences, featureRoutes, ruleKinds, scheduledChanges } from './flags/index.ts';
 import { createHttp, descriptionRoutes, healthRoutes, pagination, rateLimiter } from './http/index.ts';
@@ -124,16 +124,16 @@ async function joinModules(
   const organizations = organizationService({ clock, newId, recorder, defaults: defaultAttributes });
   const started = await firstStart({ db, clock, newId, organizations }, firstAdmin(settings));
   await live.load();
-  const delivery = new Delivery({ db, live, kinds, log });
+  const use = connectionUse({ db, clock, log });
+  opened.defer(() => use.stop());
+  const delivery = new Delivery({ db, live, kinds, log, noteUse: use.note });
   await delivery.start();
   opened.defer(() => delivery.stop());
 
-  const use = connectionUse({ db, clock, log });
-  opened.defer(() => use.stop());
   const limit = rateLimit(settings);
   const limiter = limit === null ? null : rateLimiter(limit, { db, clock, log });
   opened.defer(() => limiter?.stop());
-  const sdk = sdkRoutes({ delivery, settings, clock, log, noteUse: use.note });
+  const publicly = publicRoutes({ source: delivery, settings, clock, log });
   const origin = settings.APP_ORIGIN ?? publicBase(settings).replace(/\/api$/, '');
   const connections = connectionService(kit, { newId, entitlements: granted, hosted: settings.HOSTED });
 
@@ -166,7 +166,7 @@ async function joinModules(
       ...descriptionRoutes(operations, publicBase(settings)),
     ],
     index: () => ({ name: 'Halyard', apiVersion: 1, interfaceVersion, build }),
-    intercept: sdk,
+    intercept: publicly,
     authenticator: authenticator({
       db,
       clock,
@@ -207,7 +207,7 @@ async function joinModules(
   opened.defer(async () => (await running)?.stop());
 
   opened.defer(() => http.close());
-  opened.defer(() => sdk.stop());
+  opened.defer(() => publicly.stop());
   await http.listen({ host: settings.HOST, port: settings.PORT });
 
   return {

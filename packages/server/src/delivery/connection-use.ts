@@ -1,5 +1,5 @@
 import type { Clock, Db, Log } from '../platform/index.ts';
-import type { DeliveredConnection } from './delivered-connection.ts';
+import type { DeliveredConnection } from './payload/delivered-connection.ts';
 
 const every = 30_000;
 

@@ -6,8 +6,9 @@ import type { Live, LiveChange, LiveStates, OrganizationStates } from '../record
 import { readerOf } from '../record/index.ts';
 import { attributeKind } from '../targeting/index.ts';
 import { type ConnectionState, connectionKind, type LiveConnection } from './connection.ts';
-import { DeliveredConnection } from './delivered-connection.ts';
-import { type PayloadChange, PayloadChanges } from './payload-changes.ts';
+import { DeliveredConnection } from './payload/delivered-connection.ts';
+import { type PayloadChange, PayloadChanges } from './payload/payload-changes.ts';
+import type { PayloadSource } from './serving/index.ts';
 
 /** Kinds of which every payload of the organization may read any part. */
 const readByAll = new Set([environmentKind, projectKind, settingsKind, attributeKind].map(({ name }) => name));
@@ -23,20 +24,29 @@ interface OrganizationDelivery {
  * Delivers payloads: follows the published states in memory, finds the connections whose payload a change can reach, and
  * keeps what they serve up to date.
  */
-export class Delivery {
+export class Delivery implements PayloadSource {
   readonly #live: LiveStates;
   readonly #changes: PayloadChanges;
   readonly #kinds: RuleKinds;
   readonly #log: Log;
+  readonly #noteUse: (connection: DeliveredConnection) => void;
   readonly #organizations = new Map<string, OrganizationDelivery>();
   readonly #byKey = new Map<string, DeliveredConnection>();
   #lastChanges = new Map<string, PayloadChange>();
 
-  constructor(tools: { db: Db; live: LiveStates; kinds: RuleKinds; log: Log }) {
+  /** @param tools `noteUse` notes that SDKs use a connection */
+  constructor(tools: {
+    db: Db;
+    live: LiveStates;
+    kinds: RuleKinds;
+    log: Log;
+    noteUse: (connection: DeliveredConnection) => void;
+  }) {
     this.#live = tools.live;
     this.#changes = new PayloadChanges(tools.db);
     this.#kinds = tools.kinds;
     this.#log = tools.log;
+    this.#noteUse = tools.noteUse;
   }
 
   /** Takes up all connections, once the states are loaded, and follows the states from then on. */
@@ -49,6 +59,21 @@ export class Delivery {
   /** The connection of a client key; undefined: there is none. */
   find(key: string): DeliveredConnection | undefined {
     return this.#byKey.get(key);
+  }
+
+  use(key: string): DeliveredConnection | undefined {
+    const connection = this.#byKey.get(key);
+    if (connection !== undefined) this.#noteUse(connection);
+    return connection;
+  }
+
+  /** All connections are known from the start on. */
+  get knowsAllKeys(): boolean {
+    return true;
+  }
+
+  age(): number | null {
+    return null;
   }
 
   connections(): Iterable<DeliveredConnection> {

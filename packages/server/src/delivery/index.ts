@@ -4,4 +4,4 @@ export { type ConnectionService, connectionReferences, connectionService } from 
 export { deliveredFeatures } from './delivered-features.ts';
 export { Delivery } from './delivery.ts';
 export { deliveryRoutes } from './routes.ts';
-export { sdkRoutes } from './sdk-routes.ts';
+export { publicRoutes } from './serving/index.ts';

@@ -11,7 +11,7 @@ import { bind, type Call, JsonText, type Route } from '../http/index.ts';
 import { invalid, unavailable } from '../platform/index.ts';
 import type { ConnectionService } from './connections.ts';
 import type { Delivery } from './delivery.ts';
-import { minVersionHeader, readMinVersion, servedSince } from './min-version.ts';
+import { minVersionHeader, readMinVersion, servedSince } from './serving/index.ts';
 
 export function deliveryRoutes(connections: ConnectionService, delivery: Delivery): Route[] {
   return [

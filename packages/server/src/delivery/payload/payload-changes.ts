@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { announce, type Db } from '../platform/index.ts';
-import type { ConfigurationVersion } from '../record/index.ts';
-import type { Ciphertexts } from './payload-text.ts';
+import { announce, type Db } from '../../platform/index.ts';
+import type { ConfigurationVersion } from '../../record/index.ts';
+import type { Ciphertexts } from '../serving/index.ts';
 
 /** The last version that changed the payload of a connection, and what all processes serve of it. */
 export interface PayloadChange extends ConfigurationVersion {

@@ -1,8 +1,11 @@
-import type { DeliveredConnection, Served } from './delivered-connection.ts';
+import type { IncomingMessage } from 'node:http';
+import type { Served, ServedConnection } from './source.ts';
 
 /** Asks for an answer that is not older than a version: to read what one has just published. */
 export const minVersionHeader = 'X-Service-Min-Config-Version';
 
+/** As Node names it; several of them come joined by commas. */
+const headerKey = minVersionHeader.toLowerCase();
 const longestWait = 2_000;
 const pause = 20;
 
@@ -12,8 +15,12 @@ export function readMinVersion(header: string | undefined): number | null {
   return /^\d{1,15}$/.test(header) ? Number(header) : null;
 }
 
+/** The version that a public request wants to see at least. */
+export const minVersionOf = (request: IncomingMessage): number | null =>
+  readMinVersion(request.headers[headerKey] as string | undefined);
+
 /** What a connection serves, once it is not older than that version; null: it did not come in time. */
-export async function servedSince(connection: DeliveredConnection, version: number): Promise<Served | null> {
+export async function servedSince(connection: ServedConnection, version: number): Promise<Served | null> {
   const until = Date.now() + longestWait;
   for (;;) {
     if (connection.served !== null && connection.version >= version) return connection.served;

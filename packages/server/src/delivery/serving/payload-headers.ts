@@ -1,4 +1,4 @@
-import { anyOrigin } from '../http/index.ts';
+import { anyOrigin } from '../../http/index.ts';
 import type { Bodies, Body } from './bodies.ts';
 
 /** Headers as `writeHead` takes them without looking at each: names and values in turn. */
@@ -30,8 +30,19 @@ export class PayloadHeaders {
     ];
   }
 
-  /** @param version up to which the payload is right */
-  whole(bodies: Bodies, { etag, coding, bytes }: Body, version: number): HeaderList {
+  /**
+   * @param version up to which the payload is right
+   * @param age seconds since that was known to be the newest; null: it is known to be
+   */
+  whole(bodies: Bodies, body: Body, version: number, age: number | null): HeaderList {
+    return withAge(this.#whole(bodies, body, version), age);
+  }
+
+  notModified(bodies: Bodies, etag: string, version: number, age: number | null): HeaderList {
+    return withAge(this.#notModified(bodies, etag, version), age);
+  }
+
+  #whole(bodies: Bodies, { etag, coding, bytes }: Body, version: number): HeaderList {
     const { common, whole } = this.#prepare(bodies, version);
     const known = whole.get(etag);
     if (known !== undefined) return known;
@@ -42,7 +53,7 @@ export class PayloadHeaders {
     return headers;
   }
 
-  notModified(bodies: Bodies, etag: string, version: number): HeaderList {
+  #notModified(bodies: Bodies, etag: string, version: number): HeaderList {
     const { common, notModified } = this.#prepare(bodies, version);
     const known = notModified.get(etag);
     if (known !== undefined) return known;
@@ -60,3 +71,6 @@ export class PayloadHeaders {
     return fresh;
   }
 }
+
+const withAge = (headers: HeaderList, age: number | null): HeaderList =>
+  age === null ? headers : [...headers, 'X-Service-Config-Age', String(age)];

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import { deleteSdkConnection, putSdkConnection, toggleFeature, updateFeature } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newConnection, newEnvironment, newFeature, payloadOf } from '../../testing/features.ts';
-import { startService, type TestService } from '../../testing/service.ts';
-import { openStream } from '../../testing/streams.ts';
+import { newConnection, newEnvironment, newFeature, payloadOf } from '../../../testing/features.ts';
+import { startService, type TestService } from '../../../testing/service.ts';
+import { openStream } from '../../../testing/streams.ts';
 import { newStream, payloadEvent, Streams, send } from './streams.ts';
 
 describe('streams', () => {

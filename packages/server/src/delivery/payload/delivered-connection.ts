@@ -1,21 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import type { RuleKinds } from '../flags/index.ts';
-import { backoff, type Log } from '../platform/index.ts';
-import type { OrganizationStates } from '../record/index.ts';
-import { Bodies } from './bodies.ts';
+import type { RuleKinds } from '../../flags/index.ts';
+import { backoff, type Log } from '../../platform/index.ts';
+import type { OrganizationStates } from '../../record/index.ts';
+import { type LiveConnection, payloadOptions } from '../connection.ts';
+import {
+  askAgainEvent,
+  Bodies,
+  encrypted,
+  type PayloadText,
+  payloadEvent,
+  payloadHash,
+  payloadMembers,
+  type Served,
+  type ServedConnection,
+  Streams,
+} from '../serving/index.ts';
 import { type Affected, CompiledConnection } from './compiled-connection.ts';
-import { type LiveConnection, payloadOptions } from './connection.ts';
 import type { PayloadChange, PayloadChanges } from './payload-changes.ts';
-import { encrypted, type PayloadText, payloadHash, payloadMembers } from './payload-text.ts';
-import { askAgainEvent, payloadEvent, type StreamEvent, Streams } from './streams.ts';
-
-/** What is served of a connection's payload at the moment. */
-export interface Served {
-  readonly bodies: Bodies;
-  readonly change: PayloadChange;
-  /** What its streams are told. */
-  readonly event: StreamEvent;
-}
 
 export interface ConnectionTools {
   readonly kinds: RuleKinds;
@@ -29,19 +30,21 @@ export interface ConnectionTools {
  * The payload of one connection from the published states to the bytes: compiled at its first use, kept up to date from
  * then on, and told to the streams when it changes.
  */
-export class DeliveredConnection {
+export class DeliveredConnection implements ServedConnection {
   readonly live: LiveConnection;
   readonly organization: string;
   readonly streams = new Streams();
   readonly #states: OrganizationStates;
   readonly #tools: ConnectionTools;
   readonly #compiled: CompiledConnection;
+  /** The same payload with unhashed operands; null where it hashes none. */
+  readonly #unhashed: CompiledConnection | null;
   /** What must be compiled again; null: nothing. */
   #pending: Affected | null = 'all';
   /** The last change that is settled. */
   #change: PayloadChange | null;
   #hashed: { readonly text: PayloadText; readonly hash: string } | null = null;
-  #served: Served | null = null;
+  #served: (Served & { readonly change: PayloadChange }) | null = null;
   #version = 0;
   #refreshing: Promise<void> | null = null;
   #retry: NodeJS.Timeout | undefined;
@@ -55,11 +58,23 @@ export class DeliveredConnection {
     this.#states = states;
     this.#change = change;
     this.#tools = tools;
-    this.#compiled = new CompiledConnection(payloadOptions(live.state), tools.kinds);
+    const options = payloadOptions(live.state);
+    this.#compiled = new CompiledConnection(options, tools.kinds);
+    this.#unhashed = options.hashSecureAttributes
+      ? new CompiledConnection({ ...options, hashSecureAttributes: false }, tools.kinds)
+      : null;
+  }
+
+  get id(): string {
+    return this.live.id;
+  }
+
+  get remoteOnly(): boolean {
+    return this.live.state.remoteEvalEnabled === true;
   }
 
   /** Null: nothing has been compiled yet. */
-  get served(): Served | null {
+  get served(): (Served & { readonly change: PayloadChange }) | null {
     return this.#served;
   }
 
@@ -115,11 +130,12 @@ export class DeliveredConnection {
       // Compiled in one go, without waiting in between: what comes out belongs to exactly this version.
       const { at } = this.#states;
       const text = this.#compiled.compile(this.#states, affected);
+      const unhashed = this.#unhashed?.compile(this.#states, affected) ?? text;
       const hash = this.#hashOf(text);
       const change = await this.#settled({ ...at, hash }, text);
       if (this.#closed) return;
       if (change.hash === hash) {
-        this.#serve(text, change, at.version);
+        this.#serve({ text, unhashed, change }, at.version);
       } else {
         // Another process is ahead and has settled a later change: what it has seen is on its way here as well.
         await this.#tools.catchUp(this.organization);
@@ -163,14 +179,14 @@ export class DeliveredConnection {
     this.#retry.unref();
   }
 
-  #serve(text: PayloadText, change: PayloadChange, version: number): void {
+  #serve(fresh: Pick<Served, 'text' | 'unhashed'> & { change: PayloadChange }, version: number): void {
+    const { text, change } = fresh;
     const before = this.#served?.change;
     this.#version = version;
     if (before?.version === change.version && before.hash === change.hash) return;
     const bodies = new Bodies(payloadMembers(text, change.ciphertexts, change.instant), change.hash);
-    const remote = this.live.state.remoteEvalEnabled === true;
-    const event = remote ? askAgainEvent(change.version) : payloadEvent(change.version, bodies.members);
-    this.#served = { bodies, change, event };
+    const event = this.remoteOnly ? askAgainEvent(change.version) : payloadEvent(change.version, bodies.members);
+    this.#served = { ...fresh, bodies, event };
     bodies.compress().catch((error: unknown) => {
       this.#tools.log.error({ err: error, connection: this.live.id }, 'A payload could not be compressed');
     });

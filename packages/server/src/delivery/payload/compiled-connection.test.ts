@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { featureState, force, put, rollout, statesOf } from '../../testing/flags/states.ts';
+import { featureState, force, put, rollout, statesOf } from '../../../testing/flags/states.ts';
 import {
   everyCapability,
   type FeatureContent,
@@ -8,8 +8,8 @@ import {
   featureKind,
   type PayloadOptions,
   ruleKinds,
-} from '../flags/index.ts';
-import { type LiveChange, type OrganizationStates, readerOf } from '../record/index.ts';
+} from '../../flags/index.ts';
+import { type LiveChange, type OrganizationStates, readerOf } from '../../record/index.ts';
 import { CompiledConnection } from './compiled-connection.ts';
 
 const kinds = ruleKinds([]);

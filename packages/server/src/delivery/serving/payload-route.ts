@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Log, Settings } from '../../platform/index.ts';
+import { acceptedCodings } from './bodies.ts';
+import { minVersionOf, servedSince } from './min-version.ts';
+import { PayloadHeaders } from './payload-headers.ts';
+import {
+  badMinVersion,
+  failed,
+  notYet,
+  openToAll,
+  type PublicRoute,
+  reading,
+  refuse,
+  type SdkRefusal,
+  whyUnknown,
+} from './public-route.ts';
+import type { PayloadSource, Served, ServedConnection } from './source.ts';
+
+const path = /^\/api\/features(?:\/([^/?]*))?\/?(?:\?|$)/;
+
+const remoteOnly: SdkRefusal = {
+  status: 400,
+  error: 'This SDK connection is set to remote evaluation: its definitions cannot be downloaded.',
+  unrecoverable: true,
+};
+
+/** `GET /api/features/{clientKey}`: the payload of a connection, from memory. */
+export function payloadRoute(tools: { source: PayloadSource; settings: Settings; log: Log }): PublicRoute {
+  const { source, settings, log } = tools;
+  const headers = new PayloadHeaders(
+    `public, max-age=${settings.CACHE_CONTROL_MAX_AGE}, ` +
+      `stale-while-revalidate=${settings.CACHE_CONTROL_STALE_WHILE_REVALIDATE}, ` +
+      `stale-if-error=${settings.CACHE_CONTROL_STALE_IF_ERROR}`,
+  );
+
+  const deliver = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    { version }: ServedConnection,
+    { bodies }: Served,
+  ) => {
+    const ifNoneMatch = request.headers['if-none-match'];
+    const known = ifNoneMatch === undefined ? null : bodies.matching(ifNoneMatch);
+    const age = source.age();
+    if (known !== null) {
+      response.writeHead(304, headers.notModified(bodies, known, version, age)).end();
+      return;
+    }
+    const body = bodies.best(acceptedCodings(request.headers['accept-encoding'] as string | undefined));
+    response.writeHead(200, headers.whole(bodies, body, version, age));
+    response.end(request.method === 'HEAD' ? undefined : body.bytes);
+  };
+
+  return openToAll(path, reading, (request, response, key) => {
+    const connection = source.use(key);
+    if (connection === undefined) return refuse(response, whyUnknown(key, source));
+    if (connection.remoteOnly) return refuse(response, remoteOnly);
+    const least = minVersionOf(request);
+    if (least === null) return refuse(response, badMinVersion);
+    const { served } = connection;
+    if (served !== null && connection.version >= least) return deliver(request, response, connection, served);
+    servedSince(connection, least).then(
+      (caughtUp) => {
+        if (caughtUp === null) refuse(response, notYet);
+        else deliver(request, response, connection, caughtUp);
+      },
+      (error: unknown) => {
+        log.error({ err: error, connection: connection.id }, 'A payload could not be delivered');
+        refuse(response, failed);
+      },
+    );
+  });
+}

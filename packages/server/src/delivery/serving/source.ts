@@ -1,0 +1,43 @@
+import type { ConfigurationVersion } from '../../record/index.ts';
+import type { Bodies } from './bodies.ts';
+import type { PayloadText } from './payload-text.ts';
+import type { StreamEvent, Streams } from './streams.ts';
+
+/** What is served of a connection's payload at the moment. */
+export interface Served {
+  readonly bodies: Bodies;
+  /** The last version that changed this payload. */
+  readonly change: ConfigurationVersion;
+  /** What its streams are told. */
+  readonly event: StreamEvent;
+  /** The plain payload, whether or not it goes out encrypted. */
+  readonly text: PayloadText;
+  /** The same with the operands of secure attributes as they were written: what values are evaluated from. */
+  readonly unhashed: PayloadText;
+}
+
+/** A connection as the public routes see it. */
+export interface ServedConnection {
+  /** Its id, for the log. */
+  readonly id: string;
+  readonly streams: Streams;
+  /** Its definitions may not be downloaded: SDKs ask for values. */
+  readonly remoteOnly: boolean;
+  /** Null: nothing is at hand yet. */
+  readonly served: Served | null;
+  /** The configuration version up to which what is served is right. */
+  readonly version: number;
+  /** Reads on to the newest configuration version and serves it. */
+  catchUp(): Promise<void>;
+}
+
+/** Where the public routes find what they serve: the service fills it from its states, an edge from its upstream. */
+export interface PayloadSource {
+  /** The connection of a client key, which is in use from now on; undefined: none is known. */
+  use(key: string): ServedConnection | undefined;
+  connections(): Iterable<ServedConnection>;
+  /** Whether a key that is not known does not exist: false until the list of keys has been read once. */
+  readonly knowsAllKeys: boolean;
+  /** Seconds since what is served was last known to be the newest; null: it is known to be. */
+  age(): number | null;
+}
