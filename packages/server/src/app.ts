@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import { interfaceVersion, operations } from '@halyard/contract';
-import { sql } from 'kysely';
 import {
   accessRoutes,
   authenticator,
@@ -35,21 +34,21 @@ import {
   type Address,
   type Build,
   type Clock,
-  connect,
+  compareSecrets,
   idMaker,
-  type Jobs,
+  type Job,
   type Log,
-  listenToNews,
-  loadSecrets,
   migrate,
+  persist,
   rateLimit,
   SettingError,
   type Settings,
   startJobs,
 } from './platform/index.ts';
-import { createRecorder, LiveStates } from './record/index.ts';
+import { createRecorder } from './record/index.ts';
 import { resourceKit } from './resources/index.ts';
 import { revisionEngine } from './revisions/index.ts';
+import { followDatabase, joinDatabase, openStorage } from './storage.ts';
 import { attributeReferences, attributeService, defaultAttributes, targetingRoutes } from './targeting/index.ts';
 import { versionRoute } from './version.ts';
 
@@ -66,8 +65,8 @@ export interface AppOptions {
 export interface App {
   /** Where it listens, such as `http://127.0.0.1:3100`. */
   readonly url: string;
-  /** Whether this was the first start, and whom it made the admin. */
-  readonly firstStart: FirstStart;
+  /** Whether this was the first start, and whom it made the admin; or that nobody knows, since the database is away. */
+  readonly firstStart: FirstStart | 'database away';
   /** Runs what jobs do each minute, now. */
   runJobs(): Promise<void>;
   /** Lets requests end, closes streams and gives everything back. */
@@ -90,20 +89,14 @@ export async function startApp(options: AppOptions): Promise<App> {
  *
  * @param opened what is to be closed at the end, the last one first
  */
-async function joinModules(
-  { settings, address, build, clock, log }: AppOptions,
-  opened: AsyncDisposableStack,
-): Promise<App> {
+async function joinModules(options: AppOptions, opened: AsyncDisposableStack): Promise<App> {
+  const { settings, address, build, clock, log } = options;
   if (!roleIds.includes(settings.SECRET_API_KEY_ROLE)) {
     throw new SettingError('SECRET_API_KEY_ROLE', `must be one of ${roleIds.join(', ')}.`);
   }
-  const db = connect(address, (error) => log.warn({ err: error }, 'A connection to the database was lost'));
-  opened.defer(() => db.destroy());
-  await migrate(db);
-  await loadSecrets(settings, db);
-
+  const storage = await openStorage(options, opened);
+  const { db, live, changes, presence } = storage;
   const newId = idMaker(clock);
-  const live = new LiveStates(db, log);
   const recorder = createRecorder({ db, clock, newId, live });
   const paginate = pagination(settings.API_ALLOW_SKIP_PAGINATION);
   const kit = resourceKit({ recorder, paginate });
@@ -122,12 +115,10 @@ async function joinModules(
   ];
 
   const organizations = organizationService({ clock, newId, recorder, defaults: defaultAttributes });
-  const started = await firstStart({ db, clock, newId, organizations }, firstAdmin(settings));
-  await live.load();
   const use = connectionUse({ db, clock, log });
   opened.defer(() => use.stop());
-  const delivery = new Delivery({ db, live, kinds, log, noteUse: use.note });
-  await delivery.start();
+  const delivery = new Delivery({ live, changes, presence, kinds, clock, log, noteUse: use.note });
+  delivery.start();
   opened.defer(() => delivery.stop());
 
   const limit = rateLimit(settings);
@@ -159,18 +150,14 @@ async function joinModules(
       ...deliveryRoutes(connections, delivery),
       versionRoute(build),
     ],
-    openRoutes: [
-      ...healthRoutes(async () => {
-        await sql`select 1`.execute(db);
-      }),
-      ...descriptionRoutes(operations, publicBase(settings)),
-    ],
+    openRoutes: [...healthRoutes({ presence }), ...descriptionRoutes(operations, publicBase(settings))],
     index: () => ({ name: 'Halyard', apiVersion: 1, interfaceVersion, build }),
     intercept: publicly,
     authenticator: authenticator({
       db,
       clock,
       log,
+      presence,
       live,
       members,
       appOrigin: origin,
@@ -185,26 +172,32 @@ async function joinModules(
     log,
   });
 
-  const news = listenToNews(address, log, {
-    onNews: (heard) => {
-      if (heard.topic === 'configuration') follow(live.catchUp(heard.organization));
-      else delivery.hear(heard);
-    },
-    onGap: () => follow(live.catchUpAll()),
-  });
-  opened.defer(() => news.stop());
-  const follow = (reading: Promise<void>): void => {
-    reading.catch((error: unknown) =>
-      log.warn({ err: error }, 'News of other processes could not be read; it is tried again'),
-    );
-  };
   const jobs = [scheduledChanges({ live, recorder, clock })];
-  // Requests need not wait for the job queue to make its tables.
-  const running: Promise<Jobs | null> = startJobs(address, log, jobs).catch((error: unknown) => {
-    log.error({ err: error }, 'The job queue could not be started');
-    return null;
-  });
-  opened.defer(async () => (await running)?.stop());
+  const firstStarted = await joinDatabase(
+    storage,
+    options,
+    {
+      async bringUp() {
+        await migrate(db);
+        await compareSecrets(storage.secrets, db);
+        const first = await firstStart({ db, clock, newId, organizations }, firstAdmin(settings));
+        await live.load();
+        await changes.load();
+        return first;
+      },
+      async follow() {
+        followDatabase(
+          storage,
+          options,
+          { onNews: (news) => delivery.hear(news), onGap: () => delivery.catchUp() },
+          opened,
+        );
+        keepJobs(address, log, jobs, opened);
+        await storage.lastKnownGood.begin();
+      },
+    },
+    opened,
+  );
 
   opened.defer(() => http.close());
   opened.defer(() => publicly.stop());
@@ -212,13 +205,27 @@ async function joinModules(
 
   return {
     url: listeningAt(http.server.address() as AddressInfo),
-    firstStart: started,
+    firstStart: firstStarted,
     async runJobs() {
       for (const job of jobs) await job.run();
       await use.write();
     },
     stop: () => opened.disposeAsync(),
   };
+}
+
+/** Starts the jobs beside everything else: requests need not wait for the queue to make its tables. */
+function keepJobs(address: Address, log: Log, jobs: readonly Job[], opened: AsyncDisposableStack): void {
+  const stopping = new AbortController();
+  const running = persist(
+    () => startJobs(address, log, jobs),
+    (error) => log.error({ err: error }, 'The job queue could not be started; it is tried again'),
+    stopping.signal,
+  ).catch(() => null);
+  opened.defer(async () => {
+    stopping.abort();
+    await (await running)?.stop();
+  });
 }
 
 /** Null: the deployment names nobody. */

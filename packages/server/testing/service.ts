@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { addMember, keyService, type NewKey } from '../src/access/index.ts';
 import { type App, startApp } from '../src/app.ts';
 import { organizationService } from '../src/organization/index.ts';
@@ -49,8 +52,10 @@ export async function startService(environment: Record<string, string> = {}): Pr
   const database = await createDatabase();
   const clock = testClock();
   const secret = `secret_test_${randomBytes(8).toString('hex')}`;
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'halyard-test-'));
   const base = {
     PORT: '0',
+    HALYARD_DATA_DIR: dataDirectory,
     SECRET_API_KEY: secret,
     HALYARD_ADMIN_EMAIL: 'admin@example.com',
     JWT_SECRET: 'a secret that only tests use, of 32 characters or more',
@@ -111,6 +116,7 @@ export async function startService(environment: Record<string, string> = {}): Pr
     async stop() {
       for (const one of running) await one.stop();
       await database.drop();
+      await rm(dataDirectory, { recursive: true, force: true });
     },
   };
 }

@@ -1,7 +1,16 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Authenticator, Credentials, Requester } from '../http/index.ts';
 import { environmentsOf } from '../organization/index.ts';
-import { type Clock, type Db, digest, forbidden, type Log, Refusal } from '../platform/index.ts';
+import {
+  type Clock,
+  type Db,
+  digest,
+  forbidden,
+  type Log,
+  type Presence,
+  Refusal,
+  unavailable,
+} from '../platform/index.ts';
 import type { LiveStates } from '../record/index.ts';
 import { type ApiKey, keyFromRow } from './keys.ts';
 import type { Members } from './members.ts';
@@ -33,6 +42,7 @@ export function authenticator(tools: {
   db: Db;
   clock: Clock;
   log: Log;
+  presence: Presence;
   live: LiveStates;
   members: Members;
   appOrigin: string;
@@ -63,6 +73,10 @@ export function authenticator(tools: {
   return {
     async authenticate(credentials) {
       const text = keyText(credentials.authorization);
+      // Nobody waits for a database that is known to be away.
+      if (!tools.presence.answers) {
+        throw unavailable('The database is away. SDKs are served; changes must wait. Try again in some seconds.', 5);
+      }
       const known = await lookUp(text);
       if (known === null) throw unauthenticated('There is no such key. Check that it was copied whole.');
       const { key } = known;

@@ -1,13 +1,12 @@
-import type { FeatureDependents as Dependents, RuleKinds } from '../flags/index.ts';
-import { FeatureDependents, featureKind } from '../flags/index.ts';
+import { FeatureDependents, featureKind, type RuleKinds } from '../flags/index.ts';
 import { environmentKind, projectKind, settingsKind } from '../organization/index.ts';
-import type { Db, Log, News } from '../platform/index.ts';
+import type { Clock, Log, News, Presence } from '../platform/index.ts';
 import type { Live, LiveChange, LiveStates, OrganizationStates } from '../record/index.ts';
 import { readerOf } from '../record/index.ts';
 import { attributeKind } from '../targeting/index.ts';
 import { type ConnectionState, connectionKind, type LiveConnection } from './connection.ts';
 import { DeliveredConnection } from './payload/delivered-connection.ts';
-import { type PayloadChange, PayloadChanges } from './payload/payload-changes.ts';
+import type { PayloadChanges } from './payload/payload-changes.ts';
 import type { PayloadSource } from './serving/index.ts';
 
 /** Kinds of which every payload of the organization may read any part. */
@@ -15,9 +14,20 @@ const readByAll = new Set([environmentKind, projectKind, settingsKind, attribute
 
 interface OrganizationDelivery {
   readonly states: OrganizationStates;
-  readonly dependents: Dependents;
+  readonly dependents: FeatureDependents;
   /** By id. */
   readonly connections: Map<string, DeliveredConnection>;
+}
+
+export interface DeliveryTools {
+  readonly live: LiveStates;
+  readonly changes: PayloadChanges;
+  readonly presence: Presence;
+  readonly kinds: RuleKinds;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Notes that SDKs use a connection. */
+  readonly noteUse: (connection: DeliveredConnection) => void;
 }
 
 /**
@@ -25,35 +35,19 @@ interface OrganizationDelivery {
  * keeps what they serve up to date.
  */
 export class Delivery implements PayloadSource {
-  readonly #live: LiveStates;
-  readonly #changes: PayloadChanges;
-  readonly #kinds: RuleKinds;
-  readonly #log: Log;
-  readonly #noteUse: (connection: DeliveredConnection) => void;
+  readonly #tools: DeliveryTools;
   readonly #organizations = new Map<string, OrganizationDelivery>();
   readonly #byKey = new Map<string, DeliveredConnection>();
-  #lastChanges = new Map<string, PayloadChange>();
 
-  /** @param tools `noteUse` notes that SDKs use a connection */
-  constructor(tools: {
-    db: Db;
-    live: LiveStates;
-    kinds: RuleKinds;
-    log: Log;
-    noteUse: (connection: DeliveredConnection) => void;
-  }) {
-    this.#live = tools.live;
-    this.#changes = new PayloadChanges(tools.db);
-    this.#kinds = tools.kinds;
-    this.#log = tools.log;
-    this.#noteUse = tools.noteUse;
+  constructor(tools: DeliveryTools) {
+    this.#tools = tools;
   }
 
-  /** Takes up all connections, once the states are loaded, and follows the states from then on. */
-  async start(): Promise<void> {
-    this.#lastChanges = await this.#changes.all();
-    for (const states of this.#live.organizations()) this.#takeUp(states);
-    this.#live.onChange((states, changes) => this.#follow(states, changes));
+  /** Takes up all connections that are known, and follows the states from then on. */
+  start(): void {
+    const { live } = this.#tools;
+    for (const states of live.organizations()) this.#takeUp(states);
+    live.onChange((states, changes) => this.#follow(states, changes));
   }
 
   /** The connection of a client key; undefined: there is none. */
@@ -63,17 +57,17 @@ export class Delivery implements PayloadSource {
 
   use(key: string): DeliveredConnection | undefined {
     const connection = this.#byKey.get(key);
-    if (connection !== undefined) this.#noteUse(connection);
+    if (connection !== undefined) this.#tools.noteUse(connection);
     return connection;
   }
 
-  /** All connections are known from the start on. */
   get knowsAllKeys(): boolean {
-    return true;
+    return this.#tools.live.loaded;
   }
 
   age(): number | null {
-    return null;
+    const { presence, clock } = this.#tools;
+    return presence.answers ? null : presence.age(clock.now());
   }
 
   connections(): Iterable<DeliveredConnection> {
@@ -83,10 +77,19 @@ export class Delivery implements PayloadSource {
   /** Hears what other processes have settled. */
   hear(news: News): void {
     if (news.topic !== 'payload') return;
-    const connection = this.#organizations.get(news.organization)?.connections.get(news.connection);
-    connection?.noteChange().catch((error: unknown) => {
-      this.#log.warn({ err: error, connection: news.connection }, 'A change of a payload could not be read');
-    });
+    const { changes, log } = this.#tools;
+    const { organization, connection } = news;
+    if ((changes.of(connection)?.version ?? 0) >= news.version) return;
+    changes.read({ organization, connection }).then(
+      () => this.#organizations.get(organization)?.connections.get(connection)?.noteChange(),
+      (error: unknown) => log.warn({ err: error, connection }, 'A change of a payload could not be read'),
+    );
+  }
+
+  /** Reads what other processes have settled while nothing was heard of them. */
+  async catchUp(): Promise<void> {
+    await this.#tools.changes.load();
+    for (const connection of this.#byKey.values()) connection.noteChange();
   }
 
   stop(): void {
@@ -103,7 +106,7 @@ export class Delivery implements PayloadSource {
 
   #follow(states: OrganizationStates, changes: readonly LiveChange[]): void {
     const organization = this.#organizations.get(states.organization);
-    if (organization === undefined) {
+    if (organization?.states !== states) {
       this.#takeUp(states);
       return;
     }
@@ -124,21 +127,23 @@ export class Delivery implements PayloadSource {
     const old = organization.connections.get(id);
     if (before !== null) this.#byKey.delete((before.state as ConnectionState).key);
     organization.connections.delete(id);
-    if (after !== null) {
-      const fresh = this.#connect(organization, after as LiveConnection, old);
+    if (after === null) {
+      this.#tools.changes.forget(id);
+    } else {
+      const fresh = this.#connect(organization, after as LiveConnection);
       if (old?.served !== null) void fresh.refresh();
     }
     old?.close();
   }
 
-  #connect(organization: OrganizationDelivery, live: LiveConnection, old?: DeliveredConnection): DeliveredConnection {
-    const change = old?.served?.change ?? this.#lastChanges.get(live.id) ?? null;
-    this.#lastChanges.delete(live.id);
-    const connection = new DeliveredConnection(live, organization.states, change, {
-      kinds: this.#kinds,
-      changes: this.#changes,
-      log: this.#log,
-      catchUp: (id) => this.#live.catchUp(id),
+  #connect(organization: OrganizationDelivery, live: LiveConnection): DeliveredConnection {
+    const { kinds, changes, presence, log, live: states } = this.#tools;
+    const connection = new DeliveredConnection(live, organization.states, {
+      kinds,
+      changes,
+      log,
+      databaseAnswers: () => presence.answers,
+      catchUp: (id) => states.catchUp(id),
     });
     organization.connections.set(live.id, connection);
     this.#byKey.set(live.state.key, connection);

@@ -3,5 +3,7 @@ export { connectionUse } from './connection-use.ts';
 export { type ConnectionService, connectionReferences, connectionService } from './connections.ts';
 export { deliveredFeatures } from './delivered-features.ts';
 export { Delivery } from './delivery.ts';
+export { LastKnownGood } from './last-known-good.ts';
+export { PayloadChanges } from './payload/payload-changes.ts';
 export { deliveryRoutes } from './routes.ts';
 export { publicRoutes } from './serving/index.ts';

@@ -3,16 +3,17 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type OpenApiDocument, type Operation, openApiDocument } from '@halyard/contract';
 import { stringify } from 'yaml';
+import { type Presence, unavailable } from '../platform/index.ts';
 import type { OpenRoute } from './serve.ts';
 
 /** `/healthz` says that the process serves, `/readyz` and `/healthcheck` that the database does as well. */
-export function healthRoutes(checkDatabase: () => Promise<void>): OpenRoute[] {
+export function healthRoutes({ presence }: { presence: Presence }): OpenRoute[] {
   const uncached = { 'Cache-Control': 'no-store' };
   const ready = (path: string, well: object): OpenRoute => ({
     path,
     answer: async (reply) => {
       reply.headers(uncached);
-      await checkDatabase();
+      if (!presence.answers) throw unavailable('The database is away. SDKs are served what was last known.', 5);
       return well;
     },
   });

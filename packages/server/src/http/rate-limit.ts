@@ -78,7 +78,13 @@ export function rateLimiter(limit: number, tools: { db: Db; clock: Clock; log: L
     }
   };
 
-  const timer = setInterval(() => void reconcile(), 1_000);
+  // One at a time: a database that does not answer must not gather requests.
+  let reconciling: Promise<void> | null = null;
+  const timer = setInterval(() => {
+    reconciling ??= reconcile().finally(() => {
+      reconciling = null;
+    });
+  }, 1_000);
   timer.unref();
 
   return {

@@ -3,8 +3,9 @@ export { backoff } from './backoff.ts';
 export { type Build, readBuild } from './build.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { isDatabaseAway } from './database/away.ts';
-export { type Address, connect, type Db, type Tx } from './database/connect.ts';
+export { type Address, connect, type Db, Sockets, type Tx } from './database/connect.ts';
 export { DatabaseError, migrate } from './database/migrate.ts';
+export { Presence } from './database/presence.ts';
 export type { ProjectRoleRule, RoleRule } from './database/tables.ts';
 export { isEmailAddress } from './email-address.ts';
 export { DataDirectoryError, type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/index.ts';
@@ -18,11 +19,15 @@ export {
   Refusal,
   unavailable,
 } from './errors.ts';
+export { type FileLock, tryLock } from './file-lock.ts';
 export { idMaker, type NewId } from './ids.ts';
 export { type Job, type Jobs, startJobs } from './jobs.ts';
+export { Journal, readSealed, type SealedReading, writeSealed } from './journal.ts';
 export { createLog, type Log } from './log.ts';
 export { announce, listenToNews, type News, type NewsListener } from './news.ts';
+export { persist } from './persist.ts';
 export { isPublicHost } from './public-host.ts';
 export { judgeRegularExpression, type RegularExpressionVerdict } from './regular-expression/index.ts';
-export { digest, loadSecrets, type Secrets } from './secrets.ts';
+export { compareSecrets, digest, readSecrets, type Secrets, sealingKey } from './secrets.ts';
 export { rateLimit, readSettings, SettingError, type Settings } from './settings.ts';
+export { within } from './within.ts';

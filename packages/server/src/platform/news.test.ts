@@ -16,11 +16,17 @@ describe('news between processes', () => {
   const listen = () => {
     const heard: News[] = [];
     let gaps = 0;
-    const listener = listenToNews(database.address, createLog({ LOG_LEVEL: 'silent' }), {
+    let losses = 0;
+    const listener = listenToNews<{ n: number }>(database.address, createLog({ LOG_LEVEL: 'silent' }), {
       onNews: (one) => heard.push(one),
-      onGap: () => gaps++,
+      question: 'select 1 as n',
+      async onAnswer(rows, first) {
+        expect(rows).toEqual([{ n: 1 }]);
+        if (first) gaps++;
+      },
+      onLost: () => losses++,
     });
-    return { heard, gaps: () => gaps, listener };
+    return { heard, gaps: () => gaps, losses: () => losses, listener };
   };
 
   test('are heard when the transaction commits, and not when it does not', async () => {
@@ -40,11 +46,15 @@ describe('news between processes', () => {
   });
 
   test('after a lost connection are heard again, and the gap is told', async () => {
-    const { heard, gaps, listener } = listen();
+    const { heard, gaps, losses, listener } = listen();
     await expect.poll(gaps).toBe(1);
+    expect(losses()).toBe(0);
     await sql`select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid() and query ilike 'listen%'`.execute(database.db);
+      where datname = current_database() and pid <> pg_backend_pid() and query in ('listen halyard', 'select 1 as n')`.execute(
+      database.db,
+    );
     await expect.poll(gaps, { timeout: 10_000 }).toBe(2);
+    expect(losses()).toBe(1);
     await announce(database.db, news(4));
     await expect.poll(() => heard).toEqual([news(4)]);
     await listener.stop();

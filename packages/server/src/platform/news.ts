@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import { Client } from 'pg';
 import { backoff } from './backoff.ts';
-import { type Address, clientConfig, type Db, type Tx } from './database/connect.ts';
+import { type Address, clientConfig, type Db, Sockets, type Tx } from './database/connect.ts';
 import type { Log } from './log.ts';
 
 const channel = 'halyard';
-const heartbeatEvery = 10_000;
-const heartbeatWithin = 5_000;
+const askEvery = 2_000;
+const answerWithin = 5_000;
 
 /** What one process tells the others when its transaction commits. A hint only: the database says what is true. */
 export type News =
@@ -18,19 +18,31 @@ export async function announce(tx: Tx | Db, news: News): Promise<void> {
   await sql`select pg_notify(${channel}, ${JSON.stringify(news)})`.execute(tx);
 }
 
+export interface NewsHandlers<Row> {
+  onNews(news: News): void;
+  /** A query that is asked over the same connection, again and again: who has its answer has heard all news before it. */
+  readonly question: string;
+  /**
+   * Takes an answer to it. The next one is asked once this is done.
+   *
+   * @param first after each (re)connect: news may have been missed
+   */
+  onAnswer(rows: readonly Row[], first: boolean): Promise<void>;
+  /** The connection is lost, or has not answered for too long. */
+  onLost(): void;
+}
+
 export interface NewsListener {
   stop(): Promise<void>;
 }
 
-/**
- * Hears what all processes announce, over a connection of its own. After every (re)connect `onGap` is told that news may
- * have been missed. A connection that no longer answers is noticed by a heartbeat.
- */
-export function listenToNews(
+/** Hears what all processes announce, over a connection of its own; and by it knows whether the database answers at all. */
+export function listenToNews<Row extends object>(
   address: Address,
   log: Log,
-  heard: { onNews: (news: News) => void; onGap: () => void },
+  handlers: NewsHandlers<Row>,
 ): NewsListener {
+  const sockets = new Sockets();
   let client: Client | null = null;
   let timer: NodeJS.Timeout | undefined;
   let attempt = 0;
@@ -46,38 +58,44 @@ export function listenToNews(
   const lose = (lost: Client, error: unknown): void => {
     if (client !== lost) return;
     client = null;
-    lost.end().catch(() => undefined);
+    sockets.cut();
+    handlers.onLost();
     retry(error);
   };
 
-  const beat = (of: Client): void => {
-    timer = setTimeout(() => {
-      const late = setTimeout(() => lose(of, new Error('the heartbeat was not answered')), heartbeatWithin);
-      of.query('select 1').then(
-        () => {
-          clearTimeout(late);
-          if (client === of) beat(of);
-        },
-        () => clearTimeout(late),
-      );
-    }, heartbeatEvery);
+  const ask = async (of: Client, first: boolean): Promise<void> => {
+    let answered = false;
+    // A process that was busy itself first reads what has come meanwhile, before it blames the database.
+    const late = setTimeout(() => {
+      setImmediate(() => {
+        if (!answered) lose(of, new Error(`the database has not answered for ${answerWithin} ms`));
+      });
+    }, answerWithin);
+    try {
+      const { rows } = await of.query<Row>(handlers.question);
+      answered = true;
+      attempt = 0;
+      await handlers.onAnswer(rows, first);
+    } catch (error) {
+      if (!answered) return lose(of, error);
+      log.warn({ err: error }, 'What the database holds could not be read; it is tried again');
+    } finally {
+      clearTimeout(late);
+    }
+    if (client === of && !stopped) timer = setTimeout(() => void ask(of, false), askEvery);
   };
 
   const open = (): void => {
-    const opened = new Client(clientConfig(address));
+    const opened = new Client({ ...clientConfig(address), stream: () => sockets.open() });
     client = opened;
     opened.on('error', (error) => lose(opened, error));
     opened.on('end', () => lose(opened, new Error('the connection ended')));
-    opened.on('notification', ({ payload }) => heard.onNews(JSON.parse(payload ?? '') as News));
+    opened.on('notification', ({ payload }) => handlers.onNews(JSON.parse(payload ?? '') as News));
     opened
       .connect()
       .then(() => opened.query(`listen ${channel}`))
       .then(
-        () => {
-          attempt = 0;
-          heard.onGap();
-          beat(opened);
-        },
+        () => ask(opened, true),
         (error: unknown) => lose(opened, error),
       );
   };

@@ -3,8 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../../testing/database.ts';
-import { loadSecrets } from './secrets.ts';
-import { readSettings, SettingError } from './settings.ts';
+import type { Db } from './database/connect.ts';
+import { compareSecrets, readSecrets, sealingKey } from './secrets.ts';
+import { readSettings, SettingError, type Settings } from './settings.ts';
+
+async function loadSecrets(settings: Settings, db: Db) {
+  const secrets = await readSecrets(settings);
+  await compareSecrets(secrets, db);
+  return secrets;
+}
 
 describe('the secrets of an installation', () => {
   let directory: string;
@@ -49,6 +56,13 @@ describe('the secrets of an installation', () => {
       await expect(start).rejects.toThrow(SettingError);
       await expect(start).rejects.toThrow(new RegExp(`^Setting ${name}: .*same value for every process`));
     }
+  });
+
+  test('seal files with a key that is neither of them', async () => {
+    const secrets = await readSecrets(settings());
+    expect(sealingKey(secrets)).toHaveLength(32);
+    expect(sealingKey(secrets)).not.toEqual(secrets.dataEncryptionKey);
+    expect(sealingKey({ ...secrets, dataEncryptionKey: Buffer.alloc(32) })).not.toEqual(sealingKey(secrets));
   });
 
   test('are in the database as short fingerprints only', async () => {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createHash, hkdfSync, randomBytes, randomUUID } from 'node:crypto';
 import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Db } from './database/connect.ts';
@@ -14,21 +14,29 @@ export interface Secrets {
 /** SHA-256: enough for what is itself 32 random bytes, as our keys are; a person's password would need more. */
 export const digest = (text: string | Buffer): Buffer => createHash('sha256').update(text).digest();
 
-/**
- * The secrets of the installation: from the settings, else from files of mode 0600 in the data directory, made at the first
- * start. The database keeps their fingerprints, so that processes which share it cannot run with different ones.
- *
- * @throws SettingError when the database knows other secrets
- */
-export async function loadSecrets(settings: Settings, db: Db): Promise<Secrets> {
+/** The secrets of the installation: from the settings, else from files of mode 0600 in the data directory, made at the first start. */
+export async function readSecrets(settings: Settings): Promise<Secrets> {
   const directory = join(settings.HALYARD_DATA_DIR, 'secrets');
   const jwtSecret = settings.JWT_SECRET ?? (await keptOrNew(directory, 'jwt-secret'));
   const dataEncryptionKey =
     settings.DATA_ENCRYPTION_KEY ?? Buffer.from(await keptOrNew(directory, 'data-encryption-key'), 'base64');
-  await compareFingerprint(db, 'JWT_SECRET', digest(jwtSecret));
-  await compareFingerprint(db, 'DATA_ENCRYPTION_KEY', digest(dataEncryptionKey));
   return { jwtSecret, dataEncryptionKey };
 }
+
+/**
+ * Holds the secrets against the fingerprints that the database keeps, so that processes which share it cannot run with
+ * different ones.
+ *
+ * @throws SettingError when the database knows other secrets
+ */
+export async function compareSecrets({ jwtSecret, dataEncryptionKey }: Secrets, db: Db): Promise<void> {
+  await compareFingerprint(db, 'JWT_SECRET', digest(jwtSecret));
+  await compareFingerprint(db, 'DATA_ENCRYPTION_KEY', digest(dataEncryptionKey));
+}
+
+/** Seals what the installation keeps in files, so that it knows its own. */
+export const sealingKey = ({ dataEncryptionKey }: Secrets): Buffer =>
+  Buffer.from(hkdfSync('sha256', dataEncryptionKey, '', 'sealed files', 32));
 
 /** The secret in a file; where there is none, 32 new bytes. Of two processes that make it at once, one wins for both. */
 async function keptOrNew(directory: string, name: string): Promise<string> {

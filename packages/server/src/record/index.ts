@@ -3,7 +3,7 @@ export { type Actor, actorText, eventUserOf, personOf } from './actor.ts';
 export { type AuditEntry, writeAudit } from './audit.ts';
 export { type Changes, changesBetween, previousAttributes } from './changes.ts';
 export type { EventDraft } from './events.ts';
-export { type LiveChange, LiveStates } from './live-states.ts';
+export { type LiveChange, LiveStates, type Standing, standingsQuery } from './live-states.ts';
 export {
   createRecorder,
   type Judge,
@@ -22,3 +22,4 @@ export {
   type StateReader,
   stateKind,
 } from './states.ts';
+export { keepStates, readKeptStates } from './states-on-disk.ts';

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { RuleKinds } from '../../flags/index.ts';
-import { backoff, type Log } from '../../platform/index.ts';
+import { backoff, type Log, within } from '../../platform/index.ts';
 import type { OrganizationStates } from '../../record/index.ts';
 import { type LiveConnection, payloadOptions } from '../connection.ts';
 import {
   askAgainEvent,
   Bodies,
+  type Ciphertexts,
   encrypted,
   type PayloadText,
   payloadEvent,
@@ -22,9 +23,14 @@ export interface ConnectionTools {
   readonly kinds: RuleKinds;
   readonly changes: PayloadChanges;
   readonly log: Log;
+  /** Whether the database answers, as far as is known. */
+  readonly databaseAnswers: () => boolean;
   /** Reads on to the newest configuration version. */
   readonly catchUp: (organization: string) => Promise<void>;
 }
+
+/** No SDK waits longer than this, in milliseconds, for the database to say which version changed a payload. */
+const longestSettling = 1_000;
 
 /**
  * The payload of one connection from the published states to the bytes: compiled at its first use, kept up to date from
@@ -41,8 +47,6 @@ export class DeliveredConnection implements ServedConnection {
   readonly #unhashed: CompiledConnection | null;
   /** What must be compiled again; null: nothing. */
   #pending: Affected | null = 'all';
-  /** The last change that is settled. */
-  #change: PayloadChange | null;
   #hashed: { readonly text: PayloadText; readonly hash: string } | null = null;
   #served: (Served & { readonly change: PayloadChange }) | null = null;
   #version = 0;
@@ -51,12 +55,10 @@ export class DeliveredConnection implements ServedConnection {
   #attempt = 0;
   #closed = false;
 
-  /** @param change the last change of its payload that the database knows */
-  constructor(live: LiveConnection, states: OrganizationStates, change: PayloadChange | null, tools: ConnectionTools) {
+  constructor(live: LiveConnection, states: OrganizationStates, tools: ConnectionTools) {
     this.live = live;
     this.organization = states.organization;
     this.#states = states;
-    this.#change = change;
     this.#tools = tools;
     const options = payloadOptions(live.state);
     this.#compiled = new CompiledConnection(options, tools.kinds);
@@ -100,13 +102,15 @@ export class DeliveredConnection implements ServedConnection {
     if (this.#served !== null) void this.refresh();
   }
 
-  /** Takes note that another process has settled a change of this payload. */
-  async noteChange(): Promise<void> {
-    if (this.#served === null) return;
-    const newest = await this.#tools.changes.newest(this.organization, this.live.id);
-    if (newest === null || newest.version <= (this.#change?.version ?? 0)) return;
-    this.#change = newest;
-    await this.refresh();
+  /** Takes note that the database knows a later change of this payload than is served. */
+  noteChange(): void {
+    const known = this.#tools.changes.of(this.id);
+    if (this.#served !== null && known !== null && known.version > this.#served.change.version) void this.refresh();
+  }
+
+  /** Compiles what nobody has asked for so far. It waits for nothing but, for a moment, the database. */
+  async prepare(): Promise<void> {
+    if (this.#served === null) await this.refresh();
   }
 
   /** Reads on to the newest configuration version and serves it. */
@@ -155,22 +159,30 @@ export class DeliveredConnection implements ServedConnection {
   }
 
   async #settled(fresh: Omit<PayloadChange, 'ciphertexts'>, text: PayloadText): Promise<PayloadChange> {
-    if (this.#change?.hash === fresh.hash) return this.#change;
+    const { changes, log, databaseAnswers } = this.#tools;
+    const known = changes.of(this.id);
+    if (known?.hash === fresh.hash) return known;
     const key = this.#encryptionKey;
     const encrypt = () => (key === null ? null : encrypted(text, key, () => randomBytes(16)));
     try {
-      const settled = await this.#tools.changes.settle(this.organization, this.live.id, fresh, encrypt);
+      if (!databaseAnswers()) throw new Error('the database is away');
+      const of = { organization: this.organization, connection: this.id };
+      const settled = await within(longestSettling, 'settling a change', changes.settle(of, fresh, encrypt));
       this.#attempt = 0;
-      this.#change = settled;
       // The same version came out differently: another build of this service shares the database. Each serves its own.
       const differs = settled.version === fresh.version && settled.hash !== fresh.hash;
       return differs ? { ...fresh, ciphertexts: encrypt() } : settled;
     } catch (error) {
-      const { log } = this.#tools;
-      log.warn({ err: error, connection: this.live.id }, 'A changed payload is served unsettled: the database is away');
+      log.warn({ err: error, connection: this.id }, 'A changed payload is served before its change is settled');
       this.#settleLater();
-      return { ...fresh, ciphertexts: encrypt() };
+      return this.#unsettled(fresh, encrypt);
     }
+  }
+
+  /** The same ciphertexts as long as the payload stays the same. */
+  #unsettled(fresh: Omit<PayloadChange, 'ciphertexts'>, encrypt: () => Ciphertexts | null): PayloadChange {
+    const before = this.#served?.change;
+    return before?.hash === fresh.hash ? before : { ...fresh, ciphertexts: encrypt() };
   }
 
   #settleLater(): void {

@@ -10,79 +10,100 @@ export interface PayloadChange extends ConfigurationVersion {
   readonly ciphertexts: Ciphertexts | null;
 }
 
+/** A connection, with its organization. */
+export interface ChangedConnection {
+  readonly organization: string;
+  readonly connection: string;
+}
+
+type Listener = (of: ChangedConnection, change: PayloadChange) => void;
+
 const columns = ['version', 'instant', 'hash', 'ciphertexts'] as const;
 
-/** Settles, once for all processes, which version changed a payload last. */
+/** Settles, once for all processes, which version changed a payload last; and keeps the newest change of each in memory. */
 export class PayloadChanges {
   readonly #db: Db;
+  readonly #newest = new Map<string, ChangedConnection & { readonly change: PayloadChange }>();
+  readonly #listeners: Listener[] = [];
 
   constructor(db: Db) {
     this.#db = db;
   }
 
-  /** The newest change of each connection. */
-  async all(): Promise<Map<string, PayloadChange>> {
-    const rows = await this.#db
-      .selectFrom('payload_change')
-      .distinctOn(['organization', 'connection'])
-      .select(['connection', ...columns])
-      .orderBy('organization')
-      .orderBy('connection')
-      .orderBy('version', 'desc')
-      .execute();
-    return new Map(rows.map(({ connection, ...change }) => [connection, change]));
+  /** Calls the listener with each change that was not known before. */
+  onChange(listener: Listener): void {
+    this.#listeners.push(listener);
   }
 
-  async newest(organization: string, connection: string): Promise<PayloadChange | null> {
-    const row = await this.#db
+  /** The newest change that is known of a connection. */
+  of(connection: string): PayloadChange | null {
+    return this.#newest.get(connection)?.change ?? null;
+  }
+
+  known(): Iterable<ChangedConnection & { readonly change: PayloadChange }> {
+    return this.#newest.values();
+  }
+
+  note(of: ChangedConnection, change: PayloadChange): void {
+    const known = this.of(of.connection);
+    if (known?.version === change.version && known.hash === change.hash) return;
+    this.#newest.set(of.connection, { ...of, change });
+    for (const listener of this.#listeners) listener(of, change);
+  }
+
+  forget(connection: string): void {
+    this.#newest.delete(connection);
+  }
+
+  /** Reads the newest change of every connection. */
+  async load(): Promise<void> {
+    const rows = await this.#db
       .selectFrom('payload_change')
-      .select(columns)
-      .where('organization', '=', organization)
-      .where('connection', '=', connection)
-      .orderBy('version', 'desc')
-      .limit(1)
-      .executeTakeFirst();
-    return row ?? null;
+      .select(['organization', 'connection', ...columns])
+      .execute();
+    for (const { organization, connection, ...change } of rows) this.note({ organization, connection }, change);
+  }
+
+  /** Reads the newest change of a connection, which another process has settled. */
+  async read(of: ChangedConnection): Promise<void> {
+    const change = await rowOf(this.#db, of).executeTakeFirst();
+    if (change !== undefined) this.note(of, change);
   }
 
   /**
    * Takes the newest change where it is this payload already, or newer than this process; else writes this one. Of several
    * processes that compile the same change, the first writes it and its ciphertext is everyone's.
    */
-  settle(
-    organization: string,
-    connection: string,
+  async settle(
+    of: ChangedConnection,
     fresh: Omit<PayloadChange, 'ciphertexts'>,
     encrypt: () => Ciphertexts | null,
   ): Promise<PayloadChange> {
-    return this.#db.transaction().execute(async (tx) => {
-      await sql`select pg_advisory_xact_lock(hashtext('payload_change'), hashtext(${connection}))`.execute(tx);
-      const newest = await tx
-        .selectFrom('payload_change')
-        .select(columns)
-        .where('organization', '=', organization)
-        .where('connection', '=', connection)
-        .orderBy('version', 'desc')
-        .limit(1)
-        .executeTakeFirst();
+    const settled = await this.#db.transaction().execute(async (tx) => {
+      await sql`select pg_advisory_xact_lock(hashtext('payload_change'), hashtext(${of.connection}))`.execute(tx);
+      const newest = await rowOf(tx, of).executeTakeFirst();
       if (newest !== undefined && (newest.hash === fresh.hash || newest.version >= fresh.version)) return newest;
       const change = { ...fresh, ciphertexts: encrypt() };
-      await tx
-        .deleteFrom('payload_change')
-        .where('organization', '=', organization)
-        .where('connection', '=', connection)
-        .execute();
+      const written = {
+        ...fresh,
+        ciphertexts: change.ciphertexts === null ? null : JSON.stringify(change.ciphertexts),
+      };
       await tx
         .insertInto('payload_change')
-        .values({
-          organization,
-          connection,
-          ...fresh,
-          ciphertexts: change.ciphertexts === null ? null : JSON.stringify(change.ciphertexts),
-        })
+        .values({ ...of, ...written })
+        .onConflict((on) => on.columns(['organization', 'connection']).doUpdateSet(written))
         .execute();
-      await announce(tx, { topic: 'payload', organization, connection, version: fresh.version });
+      await announce(tx, { topic: 'payload', ...of, version: fresh.version });
       return change;
     });
+    this.note(of, settled);
+    return settled;
   }
 }
+
+const rowOf = (db: Db, { organization, connection }: ChangedConnection) =>
+  db
+    .selectFrom('payload_change')
+    .select(columns)
+    .where('organization', '=', organization)
+    .where('connection', '=', connection);

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../../platform/index.ts';
 import type { Served, ServedConnection } from './source.ts';
 
 /** Asks for an answer that is not older than a version: to read what one has just published. */
@@ -22,11 +24,13 @@ export const minVersionOf = (request: IncomingMessage): number | null =>
 /** What a connection serves, once it is not older than that version; null: it did not come in time. */
 export async function servedSince(connection: ServedConnection, version: number): Promise<Served | null> {
   const until = Date.now() + longestWait;
+  await connection.prepare();
   for (;;) {
     if (connection.served !== null && connection.version >= version) return connection.served;
-    await connection.catchUp();
-    if (connection.served !== null && connection.version >= version) return connection.served;
-    if (Date.now() >= until) return null;
-    await new Promise((resolve) => setTimeout(resolve, pause));
+    const left = until - Date.now();
+    if (left <= 0) return null;
+    // Whoever is to say what is newest may not answer at all.
+    await within(left, 'catching up', connection.catchUp()).catch(() => undefined);
+    if (connection.served === null || connection.version < version) await sleep(pause);
   }
 }

@@ -27,7 +27,9 @@ export interface ServedConnection {
   readonly served: Served | null;
   /** The configuration version up to which what is served is right. */
   readonly version: number;
-  /** Reads on to the newest configuration version and serves it. */
+  /** Makes what is not at hand yet, out of what is known here. */
+  prepare(): Promise<void>;
+  /** Asks for the newest configuration version and serves it. */
   catchUp(): Promise<void>;
 }
 

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import { type ClientConfig, Pool, types } from 'pg';
 import type { Database } from './tables.ts';
@@ -17,13 +18,36 @@ export const clientConfig = (address: Address): ClientConfig => ({
   application_name: 'halyard',
   connectionTimeoutMillis: 5_000,
   keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
 });
 
-/** A pool of connections, through Kysely. A lost idle connection is replaced by the next query. */
-export function connect(address: Address, onIdleError: (error: Error) => void): Db {
+/** The sockets of a pool. One that no longer answers can only be told from a slow one by whoever watches: who then cuts it. */
+export class Sockets {
+  readonly #open = new Set<Socket>();
+
+  open(): Socket {
+    const socket = new Socket();
+    this.#open.add(socket);
+    socket.on('close', () => this.#open.delete(socket));
+    return socket;
+  }
+
+  /** Ends every connection at once: whatever waits for an answer fails as if the server had gone. */
+  cut(): void {
+    for (const socket of this.#open) socket.destroy();
+  }
+}
+
+/** A pool of connections, through Kysely. A lost connection is replaced by the next query. */
+export function connect(
+  address: Address,
+  onIdleError: (error: Error) => void,
+  { sockets = new Sockets(), most = 10 } = {},
+): Db {
   const pool = new Pool({
     ...clientConfig(address),
-    max: 10,
+    stream: () => sockets.open(),
+    max: most,
     statement_timeout: 30_000,
     idle_in_transaction_session_timeout: 30_000,
   });

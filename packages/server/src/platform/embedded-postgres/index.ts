@@ -2,10 +2,11 @@
  * The life of the PostgreSQL that Halyard runs itself: prepared at the first start, attached to where it already runs,
  * watched over, and stopped with the service.
  */
+
+import type { FileLock } from '../file-lock.ts';
 import type { RunningServer } from './attach.ts';
 import type { Connection } from './connection.ts';
 import { explainFailure } from './data-directory-error.ts';
-import type { FileLock } from './file-lock.ts';
 import type { Layout } from './layout.ts';
 import { keepLogSmall } from './log-file.ts';
 import { isOccupied, occupyAsCommand, occupyAsService, underLifecycleLock } from './occupancy.ts';

@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { type FileLock, tryLock, waitForLock } from '../file-lock.ts';
 import { DataDirectoryError } from './data-directory-error.ts';
-import { type FileLock, tryLock, waitForLock } from './file-lock.ts';
 import type { Layout } from './layout.ts';
 
 /*

@@ -175,7 +175,7 @@ const statements = [
      instant timestamptz not null,
      hash text not null,
      ciphertexts json,
-     primary key (organization, connection, version)
+     primary key (organization, connection)
    )`,
 
   `create table connection_use (

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
-import { cleanUp, temporaryDirectory } from '../../../testing/platform/embedded-postgres/workspace.ts';
+import { cleanUp, temporaryDirectory } from '../../testing/platform/embedded-postgres/workspace.ts';
 import { tryLock, waitForLock } from './file-lock.ts';
 
 afterEach(cleanUp);
