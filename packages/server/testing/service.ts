@@ -40,6 +40,8 @@ export interface TestService extends TestOrganization {
   readonly recorder: Recorder;
   /** The organization's configuration version now. */
   version(organization?: string): Promise<number>;
+  /** Where its processes keep what they know. */
+  readonly dataDirectory: string;
   /** Another process on the same database. */
   another(environment?: Record<string, string>): Promise<{ app: App; url: string; admin: Client }>;
   stop(): Promise<void>;
@@ -47,9 +49,16 @@ export interface TestService extends TestOrganization {
 
 const silent = createLog({ LOG_LEVEL: 'silent' });
 
-/** @param environment settings beside those that every test service has */
-export async function startService(environment: Record<string, string> = {}): Promise<TestService> {
+/**
+ * @param environment settings beside those that every test service has
+ * @param network puts something between the service and its database
+ */
+export async function startService(
+  environment: Record<string, string> = {},
+  network: (address: TestDatabase['address']) => Promise<TestDatabase['address']> = async (address) => address,
+): Promise<TestService> {
   const database = await createDatabase();
+  const address = await network(database.address);
   const clock = testClock();
   const secret = `secret_test_${randomBytes(8).toString('hex')}`;
   const dataDirectory = await mkdtemp(join(tmpdir(), 'halyard-test-'));
@@ -65,7 +74,7 @@ export async function startService(environment: Record<string, string> = {}): Pr
   const start = async (more: Record<string, string>): Promise<App> => {
     const settings = readSettings({ ...base, ...environment, ...more });
     const build = { version: 'test', commit: '', date: '' };
-    const app = await startApp({ settings, address: database.address, build, clock, log: silent });
+    const app = await startApp({ settings, address, build, clock, log: silent });
     running.push(app);
     return app;
   };
@@ -80,6 +89,7 @@ export async function startService(environment: Record<string, string> = {}): Pr
     ...first,
     app,
     url: app.url,
+    dataDirectory,
     db: database.db,
     clock,
     recorder: tools.recorder,

@@ -6,6 +6,7 @@ import {
   type Log,
   type Presence,
   readSealed,
+  type SealedPosition,
   tryLock,
   writeSealed,
 } from '../platform/index.ts';
@@ -21,10 +22,11 @@ interface Copy {
   readonly changes: readonly (ChangedConnection & { readonly change: PayloadChange })[];
 }
 
-/** What a copy is known to hold: it is no good if it holds less. */
+/** How far the files of a copy went when it was known to be the newest there is: one that ends before is no good. */
 interface Knowledge {
   readonly at: string;
-  readonly versions: Readonly<Record<string, number>>;
+  readonly states: SealedPosition;
+  readonly changes: SealedPosition;
 }
 
 const knowledge = { file: 'known', content: 'knowledge' };
@@ -46,7 +48,8 @@ export interface LastKnownGoodTools {
 export class LastKnownGood {
   readonly #tools: LastKnownGoodTools;
   readonly #own: Claim;
-  readonly #journals: readonly Journal[];
+  readonly #states: Journal;
+  readonly #changes: Journal;
   #timer: NodeJS.Timeout | undefined;
   #confirming: Promise<void> | null = null;
 
@@ -55,11 +58,12 @@ export class LastKnownGood {
     this.#own = own;
     // Before anyone else hears of a change: what SDKs are told is on disk by then.
     const place = { directory: own.directory, key: tools.key, log: tools.log };
-    this.#journals = [keepStates(tools.live, place), keepChanges(tools.changes, place)];
+    this.#states = keepStates(tools.live, place);
+    this.#changes = keepChanges(tools.changes, place);
     tools.live.onChange((_states, changes) => {
-      // Nothing is left on disk of a connection that is deleted.
       const deleted = changes.some(({ kind, after }) => kind === connectionKind.name && after === null);
-      if (deleted && this.#timer !== undefined) for (const journal of this.#journals) void journal.rewrite();
+      // Nothing is left on disk of a connection that is deleted, once everyone has heard of it.
+      if (deleted && this.#timer !== undefined) setImmediate(() => void this.#writeAnew());
     });
   }
 
@@ -88,15 +92,20 @@ export class LastKnownGood {
   async begin(): Promise<void> {
     this.#timer = setInterval(() => void this.#confirm(), confirmEvery);
     this.#timer.unref();
-    for (const journal of this.#journals) await journal.rewrite();
-    await this.#confirm();
+    await this.#writeAnew();
   }
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#confirm();
-    for (const journal of this.#journals) await journal.close();
+    await this.#states.close();
+    await this.#changes.close();
     this.#own.lock.release();
+  }
+
+  async #writeAnew(): Promise<void> {
+    await Promise.all([this.#states.rewrite(), this.#changes.rewrite()]);
+    await this.#confirm();
   }
 
   /** Writes down up to when the copy is known to be the newest there is. */
@@ -112,15 +121,14 @@ export class LastKnownGood {
   }
 
   async #writeKnowledge(): Promise<void> {
-    const { live, presence, key } = this.#tools;
+    const { presence, key } = this.#tools;
     const { known } = presence;
-    if (known === null || !this.#journals.every((journal) => journal.isWhole)) return;
-    const versions = Object.fromEntries(
-      [...live.organizations()].map(({ organization, at }) => [organization, at.version]),
-    );
+    const [states, changes] = [this.#states.position, this.#changes.position];
+    if (known === null || states === null || changes === null) return;
     // First what it speaks of must be on disk.
-    for (const journal of this.#journals) await journal.sync();
-    const entry: Knowledge = { at: known.toISOString(), versions };
+    await this.#states.sync();
+    await this.#changes.sync();
+    const entry: Knowledge = { at: known.toISOString(), states, changes };
     await writeSealed(join(this.#own.directory, knowledge.file), key, knowledge.content, entry);
   }
 
@@ -138,19 +146,21 @@ export class LastKnownGood {
     const { key } = this.#tools;
     const reading = await readSealed(join(directory, knowledge.file), key, knowledge.content);
     if ('problem' in reading) return reading;
-    const kept = await readKeptStates(directory, key);
-    if ('problem' in kept) return kept;
+    const states = await readKeptStates(directory, key);
+    if ('problem' in states) return states;
     const changes = await readKeptChanges(directory, key);
     if ('problem' in changes) return changes;
-    const { at, versions } = reading.entries[0] as Knowledge;
-    for (const [organization, version] of Object.entries(versions)) {
-      const here = kept.states.get(organization)?.at.version ?? 0;
-      if (here < version)
-        return { problem: `${organization} was known at version ${version}, but is there at ${here}` };
+    const known = reading.entries[0] as Knowledge;
+    if (endsBefore(states.position, known.states) || endsBefore(changes.position, known.changes)) {
+      return { problem: 'it ends before what it is known to have held' };
     }
-    return { known: new Date(at), ...kept, ...changes };
+    return { known: new Date(known.at), states: states.states, changes: changes.changes };
   }
 }
+
+/** A file that was written anew since is whole in itself. */
+const endsBefore = (found: SealedPosition, known: SealedPosition): boolean =>
+  found.generation === known.generation && found.appended < known.appended;
 
 const rootIn = (dataDirectory: string) => join(dataDirectory, 'last-known-good');
 

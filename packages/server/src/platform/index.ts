@@ -22,7 +22,7 @@ export {
 export { type FileLock, tryLock } from './file-lock.ts';
 export { idMaker, type NewId } from './ids.ts';
 export { type Job, type Jobs, startJobs } from './jobs.ts';
-export { Journal, readSealed, type SealedReading, writeSealed } from './journal.ts';
+export { Journal, readSealed, type SealedPosition, writeSealed } from './journal.ts';
 export { createLog, type Log } from './log.ts';
 export { announce, listenToNews, type News, type NewsListener } from './news.ts';
 export { persist } from './persist.ts';

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { fdatasync, renameSync, writeSync } from 'node:fs';
 import { type FileHandle, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -15,14 +15,32 @@ const newline = 10;
 const writeAtOnce = 256 * 1024;
 const format = 1;
 
-const headerOf = (content: string) => ({ halyard: content, format });
+/** The first line. Each writing anew is another generation. */
+interface Header {
+  readonly halyard: string;
+  readonly format: number;
+  readonly generation: string;
+}
+
+const headerOf = (content: string): Header => ({ halyard: content, format, generation: randomUUID() });
+/** The line behind everything that was there when the file was begun. */
+const endOfSnapshot = 'end of snapshot';
 
 /** @param before the seal of the line before; empty for the first line */
 function sealOf(key: Buffer, before: string, json: string): string {
   return createHmac('sha256', key).update(before).update('\n').update(json).digest('base64url').slice(0, 22);
 }
 
-export type SealedReading = { readonly entries: readonly unknown[] } | { readonly problem: string };
+/** How far a sealed file goes. */
+export interface SealedPosition {
+  readonly generation: string;
+  /** Entries appended since it was begun. */
+  readonly appended: number;
+}
+
+export type SealedReading =
+  | { readonly entries: readonly unknown[]; readonly position: SealedPosition }
+  | { readonly problem: string };
 
 /**
  * Reads all entries of a sealed file. A last line that was not written to its end is left out: the process was killed over
@@ -47,18 +65,20 @@ export async function readSealed(path: string, key: Buffer, content: string): Pr
     if (line !== `${seal} ${json}`) return { problem: `line ${entries.length + 1} is not as Halyard wrote it` };
     entries.push(JSON.parse(json));
   }
-  const header = entries.shift();
-  if (JSON.stringify(header) !== JSON.stringify(headerOf(content))) return { problem: `it does not hold ${content}` };
-  return { entries };
+  const header = entries.shift() as Partial<Header> | undefined;
+  if (header?.halyard !== content || header.format !== format) return { problem: `it does not hold ${content}` };
+  const end = entries.indexOf(endOfSnapshot);
+  if (end === -1) return { problem: 'it was not begun to the end' };
+  entries.splice(end, 1);
+  return { entries, position: { generation: header.generation ?? '', appended: entries.length - end } };
 }
 
 /** Writes a sealed file of one entry, whole or not at all. */
 export async function writeSealed(path: string, key: Buffer, content: string, entry: object): Promise<void> {
   const lines = new Lines(key);
   const draft = `${path}.new`;
-  await writeFile(draft, lines.add(JSON.stringify(headerOf(content))) + lines.add(JSON.stringify(entry)), {
-    mode: 0o600,
-  });
+  const text = [headerOf(content), entry, endOfSnapshot].map((line) => lines.add(JSON.stringify(line))).join('');
+  await writeFile(draft, text, { mode: 0o600 });
   await rename(draft, path);
 }
 
@@ -80,6 +100,8 @@ class Lines {
 interface OpenFile {
   readonly handle: FileHandle;
   readonly lines: Lines;
+  readonly generation: string;
+  appended: number;
   /** Bytes of the snapshot it began with, and of everything in it. */
   readonly begun: number;
   size: number;
@@ -118,9 +140,9 @@ export class Journal {
     this.#options = options;
   }
 
-  /** Whether everything that was appended is in the file. */
-  get isWhole(): boolean {
-    return this.#file !== null;
+  /** How far the file goes; null: it is not whole, and written anew as soon as that is possible. */
+  get position(): SealedPosition | null {
+    return this.#file && { generation: this.#file.generation, appended: this.#file.appended };
   }
 
   append(entry: object): void {
@@ -144,12 +166,7 @@ export class Journal {
     clearTimeout(this.#retry);
     if (this.#rewriting !== null) this.#again = true;
     this.#rewriting ??= this.#writeUntilAsked()
-      .then(
-        () => {
-          this.#attempt = 0;
-        },
-        (error: unknown) => this.#lose(error),
-      )
+      .catch((error: unknown) => this.#lose(error))
       .finally(() => {
         this.#rewriting = null;
         this.#again = false;
@@ -177,6 +194,7 @@ export class Journal {
       this.#queue = [];
       await this.#writeAnew();
     } while (this.#again);
+    this.#attempt = 0;
   }
 
   async #writeAnew(): Promise<void> {
@@ -187,7 +205,8 @@ export class Journal {
     try {
       const lines = new Lines(key);
       let size = 0;
-      let text = lines.add(JSON.stringify(headerOf(content)));
+      const header = headerOf(content);
+      let text = lines.add(JSON.stringify(header));
       const flush = async () => {
         size += (await handle.write(text)).bytesWritten;
         text = '';
@@ -196,10 +215,12 @@ export class Journal {
         text += lines.add(JSON.stringify(entry));
         if (text.length > writeAtOnce) await flush();
       }
+      text += lines.add(JSON.stringify(endOfSnapshot));
       await flush();
       await handle.datasync();
       // From here to the end nothing waits: what was appended meanwhile goes into the new file, and later entries follow it.
-      const fresh: OpenFile = { handle, lines, begun: size, size };
+      const { generation } = header;
+      const fresh: OpenFile = { handle, lines, generation, appended: 0, begun: size, size };
       for (const json of this.#queue) write(fresh, json);
       renameSync(draft, path);
       const old = this.#file;
@@ -212,9 +233,9 @@ export class Journal {
   }
 
   /** Something could not be written: nothing may follow the gap, so the file is written anew. */
-  #lose(error: unknown): void {
+  #lose(reason: unknown): void {
     const { path, log } = this.#options;
-    log.warn({ err: error, path }, 'A file could not be written; it is tried again');
+    log.warn({ err: reason, path }, 'A file could not be written; it is tried again');
     const lost = this.#file;
     this.#file = null;
     lost?.handle.close().catch(() => undefined);
@@ -229,4 +250,5 @@ function write(file: OpenFile, json: string): void {
   const bytes = Buffer.from(file.lines.add(json));
   for (let written = 0; written < bytes.length; ) written += writeSync(file.handle.fd, bytes, written);
   file.size += bytes.length;
+  file.appended++;
 }

@@ -3,10 +3,12 @@ import { Client } from 'pg';
 import { backoff } from './backoff.ts';
 import { type Address, clientConfig, type Db, Sockets, type Tx } from './database/connect.ts';
 import type { Log } from './log.ts';
+import { within } from './within.ts';
 
 const channel = 'halyard';
 const askEvery = 2_000;
 const answerWithin = 5_000;
+const longestGoodbye = 1_000;
 
 /** What one process tells the others when its transaction commits. A hint only: the database says what is true. */
 export type News =
@@ -107,7 +109,8 @@ export function listenToNews<Row extends object>(
       clearTimeout(timer);
       const last = client;
       client = null;
-      await last?.end();
+      if (last !== null) await within(longestGoodbye, 'ending the connection', last.end()).catch(() => undefined);
+      sockets.cut();
     },
   };
 }

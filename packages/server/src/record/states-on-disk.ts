@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Journal, type Log, readSealed, type SealedReading } from '../platform/index.ts';
+import { Journal, type Log, readSealed, type SealedPosition } from '../platform/index.ts';
 import { apply, type LiveStates } from './live-states.ts';
 import type { Live, OrganizationStates } from './states.ts';
 
@@ -50,8 +50,8 @@ export function keepStates(live: LiveStates, tools: { directory: string; key: Bu
 export async function readKeptStates(
   directory: string,
   key: Buffer,
-): Promise<{ states: Map<string, OrganizationStates> } | { problem: string }> {
-  const reading: SealedReading = await readSealed(pathIn(directory), key, content);
+): Promise<{ states: Map<string, OrganizationStates>; position: SealedPosition } | { problem: string }> {
+  const reading = await readSealed(pathIn(directory), key, content);
   if ('problem' in reading) return reading;
   const states = new Map<string, OrganizationStates>();
   const unfinished = new Set<string>();
@@ -70,7 +70,8 @@ export async function readKeptStates(
       known.at = { version: at.version, instant: new Date(at.instant) };
     }
   }
-  return unfinished.size === 0 ? { states } : { problem: 'its snapshot is not complete' };
+  if (unfinished.size > 0) return { problem: 'an organization is not complete' };
+  return { states, position: reading.position };
 }
 
 interface Frozen extends Pick<OrganizationStates, 'organization' | 'at'> {

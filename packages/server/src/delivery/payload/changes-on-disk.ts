@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Journal, type Log, readSealed } from '../../platform/index.ts';
+import { Journal, type Log, readSealed, type SealedPosition } from '../../platform/index.ts';
 import type { ChangedConnection, PayloadChange, PayloadChanges } from './payload-changes.ts';
 
 /** One entry for each change, of which the last of a connection counts. */
@@ -25,7 +25,9 @@ export function keepChanges(changes: PayloadChanges, tools: { directory: string;
 export async function readKeptChanges(
   directory: string,
   key: Buffer,
-): Promise<{ changes: (ChangedConnection & { change: PayloadChange })[] } | { problem: string }> {
+): Promise<
+  { changes: (ChangedConnection & { change: PayloadChange })[]; position: SealedPosition } | { problem: string }
+> {
   const reading = await readSealed(pathIn(directory), key, content);
   if ('problem' in reading) return reading;
   const changes = (reading.entries as Entry[]).map(({ organization, connection, instant, ...rest }) => ({
@@ -33,7 +35,7 @@ export async function readKeptChanges(
     connection,
     change: { ...rest, instant: new Date(instant) },
   }));
-  return { changes };
+  return { changes, position: reading.position };
 }
 
 const entryOf = (of: ChangedConnection, { instant, ...change }: PayloadChange): Entry => ({

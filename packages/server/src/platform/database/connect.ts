@@ -41,7 +41,7 @@ export class Sockets {
 /** A pool of connections, through Kysely. A lost connection is replaced by the next query. */
 export function connect(
   address: Address,
-  onIdleError: (error: Error) => void,
+  onLost: (error: Error) => void,
   { sockets = new Sockets(), most = 10 } = {},
 ): Db {
   const pool = new Pool({
@@ -51,6 +51,8 @@ export function connect(
     statement_timeout: 30_000,
     idle_in_transaction_session_timeout: 30_000,
   });
-  pool.on('error', onIdleError);
+  pool.on('error', onLost);
+  // A connection that is lost while a query runs tells the query; without anyone listening it would end the process too.
+  pool.on('connect', (client) => client.on('error', onLost));
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
 }

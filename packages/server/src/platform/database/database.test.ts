@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, type TestDatabase } from '../../../testing/database.ts';
 import { isDatabaseAway } from './away.ts';
-import { connect } from './connect.ts';
+import { connect, Sockets } from './connect.ts';
 import { DatabaseError, migrate } from './migrate.ts';
 import { migrations } from './migrations/index.ts';
 import { tables } from './tables.ts';
@@ -54,6 +54,30 @@ describe('the database', () => {
     await sql`insert into kysely_migration (name, timestamp) values ('9999-future', '')`.execute(database.db);
     await expect(migrate(database.db)).rejects.toThrow(DatabaseError);
     await expect(migrate(database.db)).rejects.toThrow(/newer Halyard/);
+  });
+
+  test('that ends a connection over a running query fails the query, not the process', async () => {
+    const lost: Error[] = [];
+    const db = connect(database.address, (error) => lost.push(error));
+    const running = sql`select pg_sleep(60) as "over this one"`.execute(db).catch((error: unknown) => error);
+    const ended = sql<{ ended: boolean }>`select pg_terminate_backend(pid) as ended from pg_stat_activity
+      where datname = current_database() and query like '%over this one%' and pid <> pg_backend_pid()`;
+    await expect.poll(async () => (await ended.execute(database.db)).rows).toEqual([{ ended: true }]);
+    expect(isDatabaseAway(await running)).toBe(true);
+    await expect.poll(() => sql`select 1 as one`.execute(db).catch(() => null)).toMatchObject({ rows: [{ one: 1 }] });
+    expect(lost.length).toBeGreaterThan(0);
+    await db.destroy();
+  });
+
+  test('that no longer answers is left by cutting its connections', async () => {
+    const sockets = new Sockets();
+    const db = connect(database.address, () => undefined, { sockets });
+    const running = sql`select pg_sleep(60)`.execute(db).catch((error: unknown) => error);
+    await sql`select 1`.execute(db);
+    sockets.cut();
+    expect(isDatabaseAway(await running)).toBe(true);
+    expect((await sql<{ one: number }>`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
+    await db.destroy();
   });
 
   test('is known to be away by how its absence shows', async () => {
