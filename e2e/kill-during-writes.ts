@@ -156,8 +156,8 @@ const rules: Readonly<Record<string, string>> = {
     select organization from configuration_version group by organization
     having max(version) - min(version) + 1 <> count(*)`,
   'an organization that is not at its last version': `
-    select organization from configuration join configuration_version using (organization)
-    group by organization, configuration.version having configuration.version <> max(configuration_version.version)`,
+    select organization from current_version join configuration_version using (organization)
+    group by organization, current_version.version having current_version.version <> max(configuration_version.version)`,
   'an object that is not at its last state': `
     select id from live_state join published_state using (organization, kind, id)
     group by organization, kind, id, live_state.version having live_state.version <> max(published_state.version)`,

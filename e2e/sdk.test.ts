@@ -45,7 +45,7 @@ const where = (halyard: Halyard, connection: SdkConnection) => ({
 
 /** Waits until a process delivers everything that has been written so far. */
 async function caughtUp(halyard: Halyard, { key }: SdkConnection): Promise<void> {
-  const { version } = await database.db.selectFrom('configuration').select('version').executeTakeFirstOrThrow();
+  const { version } = await database.db.selectFrom('current_version').select('version').executeTakeFirstOrThrow();
   await payloadOf(halyard.url, key, version);
 }
 

@@ -103,7 +103,7 @@ export async function startService(environment: Record<string, string> = {}): Pr
       database.db.transaction().execute((tx) => addMember(tx, tools, first.id, { email, name: '', role }, actor)),
     async version(organization = first.id) {
       const row = await database.db
-        .selectFrom('configuration')
+        .selectFrom('current_version')
         .select('version')
         .where('organization', '=', organization)
         .executeTakeFirstOrThrow();

@@ -136,7 +136,7 @@ export class LiveStates {
           select from configuration_version v
           where v.organization = c.organization and v.version = ${known.version} and v.instant = ${known.instant}
         ) as same
-      from configuration c
+      from current_version c
       left join published_state p
         on p.organization = c.organization and p.version > ${known.version} and p.version <= c.version
       where c.organization = ${organization}

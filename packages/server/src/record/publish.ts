@@ -73,7 +73,7 @@ export function createRecorder(tools: { db: Db; clock: Clock; newId: NewId; live
     async publish(organization, actor, judge) {
       for (let judgement = 1; judgement <= mostJudgements; judgement++) {
         const { version } = await db
-          .selectFrom('configuration')
+          .selectFrom('current_version')
           .select('version')
           .where('organization', '=', organization)
           .executeTakeFirstOrThrow();
@@ -94,7 +94,7 @@ export function createRecorder(tools: { db: Db; clock: Clock; newId: NewId; live
     async publishFirst(tx, organization, actor, publication) {
       const at = { version: 0, instant: new Date(0) };
       await tx
-        .insertInto('configuration')
+        .insertInto('current_version')
         .values({ organization, ...at })
         .execute();
       const states = recordingReader(readerOf({ organization, at, kinds: new Map() }));
@@ -119,7 +119,7 @@ async function land(tx: Tx, landing: Landing): Promise<ConfigurationVersion | nu
   const { clock, newId, organization, actor, states, publication } = landing;
   // From here on the landings of one organization are serial; nothing else is locked, so nothing can deadlock.
   const last = await tx
-    .selectFrom('configuration')
+    .selectFrom('current_version')
     .select(['version', 'instant'])
     .where('organization', '=', organization)
     .forUpdate()
@@ -130,7 +130,7 @@ async function land(tx: Tx, landing: Landing): Promise<ConfigurationVersion | nu
   const instant = new Date(Math.max(clock.now().getTime(), last.instant.getTime() + 1));
   const landed = { version, instant };
   await writeStates(tx, organization, landed, states, publication.changes);
-  await tx.updateTable('configuration').set(landed).where('organization', '=', organization).execute();
+  await tx.updateTable('current_version').set(landed).where('organization', '=', organization).execute();
   await tx
     .insertInto('configuration_version')
     .values({ organization, ...landed })

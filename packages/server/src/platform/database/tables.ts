@@ -102,8 +102,8 @@ export const tables = {
     date_created: instant,
   },
 
-  /** The configuration version of each organization; its row is locked by every landing. */
-  configuration: { organization: text, version: whole, instant },
+  /** The configuration version that each organization stands at; its row is locked by every write. */
+  current_version: { organization: text, version: whole, instant },
   /** The instant of every version there was. */
   configuration_version: { organization: text, version: whole, instant },
   /** Every state that a payload reads, append-only: a landing adds a row for each object it changes. */
