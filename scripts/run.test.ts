@@ -220,7 +220,7 @@ print('exit code', os.waitstatus_to_exitcode(status))
     const { code, err } = await run(await installed(), ['keys', 'list']);
     expect([code, err]).toEqual([
       1,
-      'packages/server/src/keys.ts is missing; is this a whole clone of the repository?\n',
+      'packages/server/src/commands/keys.ts is missing; is this a whole clone of the repository?\n',
     ]);
   });
 
@@ -279,7 +279,7 @@ describe('the Node that runs the programs', () => {
     write(root, 'node_modules/.bin/node', `#!/bin/sh\necho "the brought Node runs $@"\n`);
     chmodSync(join(root, 'node_modules/.bin/node'), 0o755);
     const { out } = await run(root, ['openapi', 'x'], environment);
-    expect(out).toBe(`the brought Node runs ${root}/packages/server/src/openapi.ts x\n`);
+    expect(out).toBe(`the brought Node runs ${root}/packages/server/src/commands/openapi.ts x\n`);
   });
 
   test('is asked for where the project brings none', async () => {

@@ -43,13 +43,19 @@ export const commands = {
     steps: () => [tool('biome', 'biome', 'check', '--write', '--linter-enabled=false')],
   },
   bench: { about: 'measure', steps: program('bench/index.ts') },
-  migrate: { about: 'bring the database to the newest schema', steps: program('packages/server/src/migrate.ts') },
+  migrate: {
+    about: 'bring the database to the newest schema',
+    steps: program('packages/server/src/commands/migrate.ts'),
+  },
   openapi: {
     about: 'print the OpenAPI document (npm run --silent openapi > openapi.yaml)',
-    steps: program('packages/server/src/openapi.ts'),
+    steps: program('packages/server/src/commands/openapi.ts'),
   },
-  keys: { about: 'create, list and disable secret keys', steps: program('packages/server/src/keys.ts') },
-  organizations: { about: 'create and list organizations', steps: program('packages/server/src/organizations.ts') },
+  keys: { about: 'create, list and disable secret keys', steps: program('packages/server/src/commands/keys.ts') },
+  organizations: {
+    about: 'create and list organizations',
+    steps: program('packages/server/src/commands/organizations.ts'),
+  },
   conformance: { about: 'judge our evaluation by test vectors in a file', steps: program('scripts/conformance.ts') },
 };
 

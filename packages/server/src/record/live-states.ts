@@ -32,7 +32,7 @@ export interface Standing extends ConfigurationVersion {
 }
 
 /** Asks for the versions at which all organizations stand. */
-export const standingsQuery = 'select organization, version, instant from configuration';
+export const standingsQuery = 'select organization, version, instant from current_version';
 
 /**
  * The newest published states of all organizations, in memory. Each organization stands at exactly one configuration
