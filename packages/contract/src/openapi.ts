@@ -90,11 +90,11 @@ const bodyContent = (schema: Json): JsonObject => ({
 
 function parametersIn(
   place: 'path' | 'query',
-  members: z.ZodObject | undefined,
+  fields: z.ZodObject | undefined,
   describe: (schema: z.ZodType, io: 'input') => Json,
 ): JsonObject[] {
-  return Object.entries(members?.shape ?? {}).map(([name, member]) => {
-    const schema = describe(member as z.ZodType, 'input') as JsonObject;
+  return Object.entries(fields?.shape ?? {}).map(([name, field]) => {
+    const schema = describe(field as z.ZodType, 'input') as JsonObject;
     const { deprecated, ...rest } = schema;
     return {
       name,
