@@ -2,7 +2,8 @@ import { getFeature, postFeature, type ResponseOf, updateFeature } from '@halyar
 import { sql } from 'kysely';
 import { connect, startEmbeddedPostgres } from '../packages/server/src/platform/index.ts';
 import type { Client } from '../packages/server/testing/client.ts';
-import { newConnection, payloadOf } from '../packages/server/testing/features.ts';
+import { payloadOf } from '../packages/server/testing/delivery.ts';
+import { newConnection } from '../packages/server/testing/objects.ts';
 import { type Halyard, newDataDirectory, startHalyard } from './support/halyard.ts';
 
 /**

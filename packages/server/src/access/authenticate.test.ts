@@ -8,7 +8,7 @@ import {
   putProject,
 } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freshId, newConnection, newFeature } from '../../testing/features.ts';
+import { freshId, newConnection, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
 
 describe('who asks', () => {

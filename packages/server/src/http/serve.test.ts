@@ -19,7 +19,7 @@ import {
 } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { freshId, newEnvironment, newFeature } from '../../testing/features.ts';
+import { freshId, newEnvironment, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
 
 describe('serving the interface', () => {
