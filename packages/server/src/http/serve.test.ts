@@ -9,6 +9,7 @@ import {
   listFeatures,
   listMembers,
   listProjects,
+  type Operation,
   operations,
   postAttribute,
   postEnvironment,
@@ -51,10 +52,16 @@ describe('serving the interface', () => {
 
   describe('addresses', () => {
     test('every operation answers under the host and under /api of it', async () => {
-      for (const prefix of ['', '/api']) {
-        const response = await send(`${prefix}/v1/environments`);
-        expect(response.status).toBe(200);
-        expect(response.headers.get('content-type')).toContain('application/json');
+      const answers = async (path: string, { method, body }: Operation) => {
+        const nonsense = body === undefined ? {} : { body: '{"nonsense":1}' };
+        const response = await send(path, { method, ...nonsense });
+        return [response.status, ((await response.json()) as { message?: string }).message];
+      };
+      for (const operation of operations) {
+        const path = operation.path.replaceAll(/\{\w+\}/g, 'x');
+        const [status, message] = await answers(path, operation);
+        expect([path, message ?? '']).toEqual([path, expect.not.stringContaining('There is nothing at')]);
+        expect([path, ...(await answers(`/api${path}`, operation))]).toEqual([path, status, message]);
       }
     });
 
