@@ -1,4 +1,5 @@
 import type { Feature, FeatureRevision, FeatureRule, FeatureRuleV1, FeatureV1 } from '@halyard/contract';
+import type { EmailOf } from '../access/index.ts';
 import { environmentsOf } from '../organization/index.ts';
 import { actorText, eventUserOf, type StateReader } from '../record/index.ts';
 import type { LiveRevision, Revision } from '../revisions/index.ts';
@@ -12,8 +13,7 @@ import { type EnvironmentView, environmentView } from './scope.ts';
 export interface ShowContext {
   readonly states: StateReader;
   readonly kinds: RuleKinds;
-  /** The e-mail of a member. */
-  readonly emailOf: (member: string) => string | undefined;
+  readonly emailOf: EmailOf;
 }
 
 /** A feature in the v2 shape. */

@@ -20,6 +20,8 @@ export interface Requester {
   maySee(projects: readonly string[] | null): boolean;
   /** The organization's states, not older than when the request was authenticated. */
   readonly states: StateReader;
+  /** The e-mail of a member of the organization, likewise. */
+  emailOf(member: string): string | undefined;
 }
 
 /** What authentication takes from a request. */
