@@ -16,3 +16,4 @@ export { type Permission, permissions, readClassPermissions } from './permission
 export * from './projects.ts';
 export type { RampAction } from './ramp-actions.ts';
 export * from './sdk-connections.ts';
+export { type SdkRoute, sdkRoutes } from './sdk-routes.ts';
