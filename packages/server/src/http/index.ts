@@ -1,4 +1,4 @@
-/** Serving operations: who asks, how often, in what shape; and every refusal in one form. Declares the port `Authenticator`. */
+/** Serving operations: who asks, how often, in what shape; and every refusal in one form. Declares the ports `Authenticator` and `Interceptor`. */
 export { allowAnyOrigin, answerPreflight, anyOrigin } from './cors.ts';
 export { descriptionRoutes, healthRoutes } from './open-routes.ts';
 export { type Page, type PageQuery, type Paginate, pagination } from './page.ts';

@@ -1,4 +1,4 @@
-/** The revision engine: landing changes of revisioned objects, and the gates that may stop them. Declares `RevisionKind`, `Gate`. */
+/** The revision engine: landing changes of revisioned objects, and the gates that may stop them. */
 export { type Clearance, type Gate, passGates } from './gates.ts';
 export {
   type Landed,
