@@ -1,7 +1,7 @@
 import type { listMembers, QueryOf, Member as ShownMember } from '@halyard/contract';
 import { sql } from 'kysely';
 import { type Db, invalid, quoted } from '../platform/index.ts';
-import type { RoleInfo } from './permission-check.ts';
+import { type RoleInfo, rolesFromRow } from './role-info.ts';
 
 /** A person who belongs to an organization. */
 export interface Member {
@@ -64,13 +64,7 @@ export function memberService(db: Db): Members {
     id: row.id,
     email: row.email,
     name: row.name,
-    roles: {
-      role: row.role,
-      limitAccessByEnvironment: row.limit_access_by_environment,
-      environments: row.environments,
-      additionalRoles: row.additional_roles,
-      projectRoles: row.project_roles,
-    },
+    roles: rolesFromRow(row),
     managedByIdp: row.managed_by_idp,
     dateCreated: row.date_created,
     dateUpdated: row.date_updated,

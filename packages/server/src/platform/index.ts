@@ -6,7 +6,6 @@ export { isDatabaseAway } from './database/away.ts';
 export { type Address, connect, type Db, Sockets, type Tx } from './database/connect.ts';
 export { DatabaseError, migrate } from './database/migrate.ts';
 export { Presence } from './database/presence.ts';
-export type { ProjectRoleRule, RoleRule } from './database/tables.ts';
 export { isEmailAddress } from './email-address.ts';
 export { DataDirectoryError, type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/index.ts';
 export {

@@ -34,24 +34,13 @@ const bytes = column<Buffer>('bytea');
 /** Kept as written: key order survives, and so does text that `jsonb` refuses. Written as JSON text. */
 const json = <Shape>() => column<Shape, string>('json');
 
-/** A role and the environments it is limited to. */
-export interface RoleRule {
-  readonly role: string;
-  readonly limitAccessByEnvironment: boolean;
-  readonly environments: readonly string[];
-}
-export interface ProjectRoleRule extends RoleRule {
-  readonly project: string;
-  readonly additionalRoles?: readonly RoleRule[];
-}
-
 /** Columns that say what a principal (member or key) may do. */
 const roleColumns = {
   role: text,
   limit_access_by_environment: filled(flag),
   environments: filled(texts),
-  additional_roles: filled(json<readonly RoleRule[]>()),
-  project_roles: filled(json<readonly ProjectRoleRule[]>()),
+  additional_roles: filled(json<unknown>()),
+  project_roles: filled(json<unknown>()),
 };
 
 export const tables = {
