@@ -3,9 +3,9 @@ import { z } from 'zod';
 /** An instant, ISO 8601 with `Z` or an offset. Answers always carry UTC with milliseconds. */
 export const timestamp = z.iso.datetime({ offset: true });
 
-/** Longest description of anything. */
-const longestDescription = 10_000;
-export const description = z.string().max(longestDescription);
+/** What people write about something: a description, a reason. */
+export const prose = z.string().max(10_000);
+export const description = prose;
 
 /** `true`, `false`, `1` or `0` in a query string. */
 export const booleanText = z
