@@ -238,9 +238,9 @@ describe('npm run lint', () => {
   test('runs every check, also after one has failed, and fails in the end', async () => {
     const root = await installed();
     const good = await run(root, ['lint']);
-    expect(good.out).toBe('oxlint --ignore-path=.gitignore\nbiome format\ntsc --noEmit\ncheck-layers.ts \n');
+    expect(good.out).toBe('oxlint --ignore-path=.gitignore\nbiome format\ntsc --noEmit\ncheck-layers.ts \nknip \n');
     expect(good.code).toBe(0);
-    expect(good.err).toMatch(/^oxlint …\noxlint passed \(\d\.\d s\)\n.*layers passed \(\d\.\d s\)\n$/s);
+    expect(good.err).toMatch(/^oxlint …\noxlint passed \(\d\.\d s\)\n[^]*knip passed \(\d\.\d s\)\n$/s);
 
     const bad = await run(root, ['lint'], { TOOLS_THAT_FAIL: 'oxlint,tsc' });
     expect(bad.out).toBe(good.out);
@@ -257,7 +257,9 @@ describe('npm run lint', () => {
 describe('npm test', () => {
   test('runs the checks and then all tests', async () => {
     const { out } = await run(await installed(), ['test']);
-    expect(out).toBe('oxlint --ignore-path=.gitignore\nbiome format\ntsc --noEmit\ncheck-layers.ts \nvitest run\n');
+    expect(out).toBe(
+      'oxlint --ignore-path=.gitignore\nbiome format\ntsc --noEmit\ncheck-layers.ts \nknip \nvitest run\n',
+    );
   });
 
   test('runs only the tests that the arguments choose', async () => {

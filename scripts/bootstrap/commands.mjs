@@ -23,6 +23,7 @@ const checks = [
   tool('biome format', 'biome', 'format'),
   tool('tsc', 'tsc', '--noEmit'),
   { name: 'layers', program: 'scripts/check-layers.ts', arguments: [] },
+  tool('knip', 'knip'),
 ];
 
 /** @type {Record<string, Command>} */
@@ -36,7 +37,7 @@ export const commands = {
     about: 'all checks of lint, then all tests; with arguments only the tests they choose, e.g. -- flags -t coverage',
     steps: (given) => [...(given.length === 0 ? checks : []), tool('vitest', 'vitest', 'run', ...given)],
   },
-  lint: { about: 'linter, format, types and layers', takesNothing: true, steps: () => checks },
+  lint: { about: 'linter, format, types, layers, and what nobody uses', takesNothing: true, steps: () => checks },
   format: {
     about: 'format the code and sort its imports',
     takesNothing: true,

@@ -5,7 +5,7 @@ import { type RoleColumns, type RoleInfo, rolesFromRow } from './role-info.ts';
 import { roleIds } from './roles.ts';
 
 /** What a key does with the header that names a member. */
-export interface RequesterPolicy {
+interface RequesterPolicy {
   readonly requesterHeader: 'optional' | 'required' | 'rejected';
   readonly requesterPermissions: 'assume' | 'key';
 }

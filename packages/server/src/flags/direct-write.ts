@@ -22,7 +22,7 @@ import { type FeatureTools, findFeature, showContext } from './tools.ts';
 export const directWriteComment = 'Created via REST API';
 
 /** The state of a feature whose content has just been decided. */
-export const stateOf = (content: FeatureContent, revision: LiveRevision, now: Date): FeatureState => ({
+const stateOf = (content: FeatureContent, revision: LiveRevision, now: Date): FeatureState => ({
   ...content,
   revision,
   nextScheduledUpdate: nextBoundary(content.rules, now),

@@ -123,7 +123,7 @@ export const showRule = (rule: StoredRule, feature: string, kinds: RuleKinds): F
   }) as FeatureRule;
 
 /** A rule in the v1 shape, listed under each environment it applies to. */
-export const showRuleV1 = (rule: StoredRule, feature: string, kinds: RuleKinds): FeatureRuleV1 =>
+const showRuleV1 = (rule: StoredRule, feature: string, kinds: RuleKinds): FeatureRuleV1 =>
   shownRule(rule, feature, kinds) as FeatureRuleV1;
 
 function metadataOf(content: FeatureContent): NonNullable<FeatureRevision['metadata']> {

@@ -35,7 +35,7 @@ export interface Credentials {
  * The outcome of authentication. The credential is told even when it is refused: its expiry goes into a header, and a
  * refusal that comes after the rate limit must still be counted.
  */
-export interface Authentication {
+interface Authentication {
   readonly credential: Requester['credential'];
   /**
    * Goes on to organization and requester header.

@@ -34,7 +34,7 @@ export interface Publication {
 }
 
 /** What a judge decided. */
-export interface Judgement<Result> {
+interface Judgement<Result> {
   /** Null: nothing is to be done. */
   readonly publication: Publication | null;
   /** What the judge wants to hand on, such as what it read. */
