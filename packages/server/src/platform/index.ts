@@ -20,7 +20,7 @@ export {
 } from './errors.ts';
 export { type FileLock, tryLock } from './file-lock.ts';
 export { idMaker, type NewId } from './ids.ts';
-export { type Job,  startJobs } from './jobs.ts';
+export { type Job, startJobs } from './jobs.ts';
 export { Journal, readSealed, type SealedReading, writeSealed } from './journal.ts';
 export { createLog, type Log } from './log.ts';
 export { announce, listenToNews, type News } from './news.ts';
