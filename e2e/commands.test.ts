@@ -36,7 +36,7 @@ describe.each(['its own PostgreSQL', 'a PostgreSQL that is given'])('the command
 
   const run = async (...line: string[]) => {
     const [name = '', ...given] = line;
-    return runProgram(name, given, environment);
+    return runProgram(`commands/${name}`, given, environment);
   };
 
   test('a key is made, works, is listed without its text, and is disabled everywhere at once', async () => {
@@ -107,7 +107,7 @@ describe.each(['its own PostgreSQL', 'a PostgreSQL that is given'])('the command
 });
 
 test('the description of the interface is printed alone, without starting anything', async () => {
-  const { code, stdout, stderr } = await runProgram('openapi', [], {});
+  const { code, stdout, stderr } = await runProgram('commands/openapi', [], {});
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(JSON.parse(stdout)).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) });
 });

@@ -2,7 +2,8 @@ import { getFeature, postFeature, type ResponseOf, updateFeature } from '@halyar
 import { sql } from 'kysely';
 import { connect, startEmbeddedPostgres } from '../packages/server/src/platform/index.ts';
 import type { Client } from '../packages/server/testing/client.ts';
-import { newConnection, payloadOf } from '../packages/server/testing/features.ts';
+import { payloadOf } from '../packages/server/testing/delivery.ts';
+import { newConnection } from '../packages/server/testing/objects.ts';
 import { type Halyard, newDataDirectory, startHalyard } from './support/halyard.ts';
 
 /**
@@ -156,8 +157,8 @@ const rules: Readonly<Record<string, string>> = {
     select organization from configuration_version group by organization
     having max(version) - min(version) + 1 <> count(*)`,
   'an organization that is not at its last version': `
-    select organization from configuration join configuration_version using (organization)
-    group by organization, configuration.version having configuration.version <> max(configuration_version.version)`,
+    select organization from current_version join configuration_version using (organization)
+    group by organization, current_version.version having current_version.version <> max(configuration_version.version)`,
   'an object that is not at its last state': `
     select id from live_state join published_state using (organization, kind, id)
     group by organization, kind, id, live_state.version having live_state.version <> max(published_state.version)`,

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { getFeature } from '@halyard/contract';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase, databaseUrl } from '../packages/server/testing/database.ts';
-import { newFeature } from '../packages/server/testing/features.ts';
+import { newFeature } from '../packages/server/testing/objects.ts';
 import {
   type DataDirectory,
   endAll,

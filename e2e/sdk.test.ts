@@ -3,7 +3,8 @@ import { type SdkConnection, toggleFeature, updateFeature } from '@halyard/contr
 import { EventSource } from 'eventsource';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, databaseUrl, type TestDatabase } from '../packages/server/testing/database.ts';
-import { newConnection, newFeature, payloadOf } from '../packages/server/testing/features.ts';
+import { payloadOf } from '../packages/server/testing/delivery.ts';
+import { newConnection, newFeature } from '../packages/server/testing/objects.ts';
 import { type DataDirectory, endAll, type Halyard, newDataDirectory, startHalyard } from './support/halyard.ts';
 
 /** The published JavaScript SDK, as it is, against running services: two processes on one database. */
@@ -45,7 +46,7 @@ const where = (halyard: Halyard, connection: SdkConnection) => ({
 
 /** Waits until a process delivers everything that has been written so far. */
 async function caughtUp(halyard: Halyard, { key }: SdkConnection): Promise<void> {
-  const { version } = await database.db.selectFrom('configuration').select('version').executeTakeFirstOrThrow();
+  const { version } = await database.db.selectFrom('current_version').select('version').executeTakeFirstOrThrow();
   await payloadOf(halyard.url, key, version);
 }
 

@@ -139,6 +139,17 @@ describe('modules of the server', () => {
     ]);
   });
 
+  test('are joined by the folder of the commands as well', () => {
+    const command = 'packages/server/src/commands/keys.ts';
+    for (const specifier of ['../insights/index.ts', '../operator-services.ts', './tools.ts']) {
+      expect(flags(specifier, command)).toEqual([]);
+    }
+    expect(flags('../insights/routes.ts', command)).toHaveLength(1);
+    expect(flags('../commands/tools.ts')).toEqual([
+      'packages/server/src/flags/rules.ts:1: imports ../commands/tools.ts, which joins the modules and is above them',
+    ]);
+  });
+
   test('must be known', () => {
     const [line, ...more] = violations({ 'packages/server/src/utils/a.ts': '', 'packages/server/src/app.ts': '' });
     expect(line).toMatch(

@@ -5,7 +5,7 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Import, readImports } from './layers/imports.ts';
-import { MODULES, PACKAGES } from './layers/places.ts';
+import { JOINING_FOLDERS, MODULES, PACKAGES } from './layers/places.ts';
 import { objectionTo } from './layers/rules.ts';
 
 const SOURCES = 'packages/**/*.{ts,tsx,mts,cts,js,jsx,mjs,cjs}';
@@ -33,13 +33,13 @@ function checkFile(root: string, path: string): string[] {
 
 /** A new package or module gets its place in the order before it gets its first file. */
 function unknownFolders(root: string): string[] {
-  const unknown = (parent: string, kind: string, known: string[]): string[] =>
+  const unknown = (parent: string, kind: string, known: string[], beside: string[] = []): string[] =>
     foldersIn(join(root, parent))
-      .filter((name) => !known.includes(name))
+      .filter((name) => !known.includes(name) && !beside.includes(name))
       .map((name) => `${parent}/${name}:1: is no ${kind} that scripts/layers/places.ts knows: ${known.join(', ')}`);
   return [
     ...unknown('packages', 'package', Object.keys(PACKAGES)),
-    ...unknown('packages/server/src', 'module', MODULES),
+    ...unknown('packages/server/src', 'module', MODULES, JOINING_FOLDERS),
   ];
 }
 

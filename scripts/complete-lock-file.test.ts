@@ -27,3 +27,18 @@ test('a package that is missing gets the platform that its name tells', () => {
     },
   });
 });
+
+test('a package that is there in another version only is missing, and put where it is found', () => {
+  const wants = { optionalDependencies: { '@tool/linux-x64-gnu': '1.0.0', '@tool/linux-arm64-gnu': '1.0.0' } };
+  const packages = {
+    '': {},
+    'node_modules/@tool/linux-x64-gnu': { version: '2.0.0' },
+    'node_modules/@tool/linux-arm64-gnu': { version: '1.0.0' },
+    'node_modules/tool': wants,
+    'node_modules/other/node_modules/tool': wants,
+  };
+  expect(Object.keys(missingPackages({ packages }))).toEqual([
+    'node_modules/tool/node_modules/@tool/linux-x64-gnu',
+    'node_modules/other/node_modules/@tool/linux-x64-gnu',
+  ]);
+});

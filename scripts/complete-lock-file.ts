@@ -28,20 +28,31 @@ export function missingPackages({ packages }: LockFile): Record<string, Entry> {
   const missing: Record<string, Entry> = {};
   for (const [from, { dev, optionalDependencies = {} }] of Object.entries(packages)) {
     for (const [name, version] of Object.entries(optionalDependencies)) {
-      if (!isInstalledFor(packages, from, name)) {
-        missing[`node_modules/${name}`] = { version, ...platformOf(name), ...(dev ? { dev } : {}), optional: true };
-      }
+      if (isInstalledFor(packages, from, name, version)) continue;
+      missing[freePath(packages, from, name)] = {
+        version,
+        ...platformOf(name),
+        ...(dev ? { dev } : {}),
+        optional: true,
+      };
     }
   }
   return missing;
 }
 
-/** Whether Node would find a package from another one's folder. */
-function isInstalledFor(packages: LockFile['packages'], from: string, name: string): boolean {
+/** Whether Node would find a package, of the version that is wanted, from another one's folder. */
+function isInstalledFor(packages: LockFile['packages'], from: string, name: string, version: string): boolean {
   for (let base = from; ; base = base.slice(0, Math.max(0, base.lastIndexOf('/node_modules/')))) {
-    if (`${base === '' ? '' : `${base}/`}node_modules/${name}` in packages) return true;
+    const found = packages[`${base === '' ? '' : `${base}/`}node_modules/${name}`];
+    if (found !== undefined) return !/^\d/.test(version) || found.version === version;
     if (base === '') return false;
   }
+}
+
+/** Beside the package that wants it; within it where another version lies there. */
+function freePath(packages: LockFile['packages'], from: string, name: string): string {
+  const beside = `${from.slice(0, Math.max(0, from.lastIndexOf('node_modules/')))}node_modules/${name}`;
+  return beside in packages ? `${from}/node_modules/${name}` : beside;
 }
 
 /** The platform that a package is for, of which its name tells. */

@@ -220,7 +220,7 @@ print('exit code', os.waitstatus_to_exitcode(status))
     const { code, err } = await run(await installed(), ['keys', 'list']);
     expect([code, err]).toEqual([
       1,
-      'packages/server/src/keys.ts is missing; is this a whole clone of the repository?\n',
+      'packages/server/src/commands/keys.ts is missing; is this a whole clone of the repository?\n',
     ]);
   });
 
@@ -238,9 +238,9 @@ describe('npm run lint', () => {
   test('runs every check, also after one has failed, and fails in the end', async () => {
     const root = await installed();
     const good = await run(root, ['lint']);
-    expect(good.out).toBe('oxlint --ignore-path=.gitignore\nbiome format\ntsc --noEmit\ncheck-layers.ts \n');
+    expect(good.out).toBe('oxlint --ignore-path=.gitignore\nbiome format\ntsc --noEmit\ncheck-layers.ts \nknip \n');
     expect(good.code).toBe(0);
-    expect(good.err).toMatch(/^oxlint …\noxlint passed \(\d\.\d s\)\n.*layers passed \(\d\.\d s\)\n$/s);
+    expect(good.err).toMatch(/^oxlint …\noxlint passed \(\d\.\d s\)\n[^]*knip passed \(\d\.\d s\)\n$/s);
 
     const bad = await run(root, ['lint'], { TOOLS_THAT_FAIL: 'oxlint,tsc' });
     expect(bad.out).toBe(good.out);
@@ -257,7 +257,9 @@ describe('npm run lint', () => {
 describe('npm test', () => {
   test('runs the checks and then all tests', async () => {
     const { out } = await run(await installed(), ['test']);
-    expect(out).toBe('oxlint --ignore-path=.gitignore\nbiome format\ntsc --noEmit\ncheck-layers.ts \nvitest run\n');
+    expect(out).toBe(
+      'oxlint --ignore-path=.gitignore\nbiome format\ntsc --noEmit\ncheck-layers.ts \nknip \nvitest run\n',
+    );
   });
 
   test('runs only the tests that the arguments choose', async () => {
@@ -279,7 +281,7 @@ describe('the Node that runs the programs', () => {
     write(root, 'node_modules/.bin/node', `#!/bin/sh\necho "the brought Node runs $@"\n`);
     chmodSync(join(root, 'node_modules/.bin/node'), 0o755);
     const { out } = await run(root, ['openapi', 'x'], environment);
-    expect(out).toBe(`the brought Node runs ${root}/packages/server/src/openapi.ts x\n`);
+    expect(out).toBe(`the brought Node runs ${root}/packages/server/src/commands/openapi.ts x\n`);
   });
 
   test('is asked for where the project brings none', async () => {

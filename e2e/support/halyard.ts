@@ -62,7 +62,7 @@ export async function startHalyard(environment: Environment): Promise<Halyard> {
   };
 }
 
-/** Runs a program of the server, such as `keys`, to its end. */
+/** Runs a program of the server, such as `commands/keys`, to its end. */
 export const runProgram = (name: string, given: readonly string[], environment: Environment): Promise<Ended> =>
   endOf(run(name, given, { LOG_LEVEL: 'warn', ...environment }));
 

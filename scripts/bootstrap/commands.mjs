@@ -23,6 +23,7 @@ const checks = [
   tool('biome format', 'biome', 'format'),
   tool('tsc', 'tsc', '--noEmit'),
   { name: 'layers', program: 'scripts/check-layers.ts', arguments: [] },
+  tool('knip', 'knip'),
 ];
 
 /** @type {Record<string, Command>} */
@@ -36,20 +37,26 @@ export const commands = {
     about: 'all checks of lint, then all tests; with arguments only the tests they choose, e.g. -- flags -t coverage',
     steps: (given) => [...(given.length === 0 ? checks : []), tool('vitest', 'vitest', 'run', ...given)],
   },
-  lint: { about: 'linter, format, types and layers', takesNothing: true, steps: () => checks },
+  lint: { about: 'linter, format, types, layers, and what nobody uses', takesNothing: true, steps: () => checks },
   format: {
     about: 'format the code and sort its imports',
     takesNothing: true,
     steps: () => [tool('biome', 'biome', 'check', '--write', '--linter-enabled=false')],
   },
   bench: { about: 'measure', steps: program('bench/index.ts') },
-  migrate: { about: 'bring the database to the newest schema', steps: program('packages/server/src/migrate.ts') },
+  migrate: {
+    about: 'bring the database to the newest schema',
+    steps: program('packages/server/src/commands/migrate.ts'),
+  },
   openapi: {
     about: 'print the OpenAPI document (npm run --silent openapi > openapi.yaml)',
-    steps: program('packages/server/src/openapi.ts'),
+    steps: program('packages/server/src/commands/openapi.ts'),
   },
-  keys: { about: 'create, list and disable secret keys', steps: program('packages/server/src/keys.ts') },
-  organizations: { about: 'create and list organizations', steps: program('packages/server/src/organizations.ts') },
+  keys: { about: 'create, list and disable secret keys', steps: program('packages/server/src/commands/keys.ts') },
+  organizations: {
+    about: 'create and list organizations',
+    steps: program('packages/server/src/commands/organizations.ts'),
+  },
   conformance: { about: 'judge our evaluation by test vectors in a file', steps: program('scripts/conformance.ts') },
 };
 

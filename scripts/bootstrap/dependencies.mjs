@@ -19,7 +19,7 @@ export async function provideDependencies(root, say) {
 }
 
 /** Whether `node_modules` is what `package-lock.json` asks for, whoever installed it. */
-export function isInstalled(root) {
+function isInstalled(root) {
   const lock = readFileSync(join(root, 'package-lock.json'), 'utf8');
   return readIfThere(join(root, 'node_modules', STAMP)) === stampOf(lock) || npmSaysItFits(root, JSON.parse(lock));
 }

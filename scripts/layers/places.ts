@@ -28,12 +28,15 @@ export const MODULES = [
   'insights',
 ];
 
+/** Folders of the server that are no module: like `app.ts` they stand above the modules and join them. */
+export const JOINING_FOLDERS = ['commands'];
+
 /** Where a file stands in the house. */
 export interface Place {
   /** Undefined for `e2e`, `bench`, `scripts` and the files at the top, which may import anything. */
   readonly package?: string;
   readonly use: 'production' | 'test' | 'testing';
-  /** The module of the server. Undefined for the files that join the modules (`app.ts`), and in other packages. */
+  /** The module of the server. Undefined for what joins the modules (`app.ts`, `commands/`), and in other packages. */
   readonly module?: string;
   /** Whether this is the file by which others import the module. */
   readonly isFace: boolean;
@@ -46,7 +49,7 @@ export function placeOf(path: string): Place {
   if (top !== 'packages' || name === undefined) return { use: isTest ? 'test' : 'production', isFace: false };
   const use = part === 'testing' ? 'testing' : isTest ? 'test' : 'production';
   // A folder of `testing` that is named after a module belongs to it.
-  const isOfModule = name === 'server' && folder !== undefined && rest.length > 0;
+  const isOfModule = name === 'server' && folder !== undefined && rest.length > 0 && !JOINING_FOLDERS.includes(folder);
   if (!isOfModule || (part === 'testing' && !MODULES.includes(folder))) return { package: name, use, isFace: false };
   return { package: name, use, module: folder, isFace: part === 'src' && rest.join('/') === 'index.ts' };
 }

@@ -79,9 +79,11 @@ export function repository(): string {
   write(root, 'package-lock.json', JSON.stringify(LOCK));
   write(root, 'npm/npm-cli.js', NPM);
   write(root, 'npm/package.json', '{ "type": "module" }');
-  for (const name of ['main', 'openapi']) write(root, `packages/server/src/${name}.ts`, PROGRAM);
+  for (const name of ['main', 'commands/openapi']) write(root, `packages/server/src/${name}.ts`, PROGRAM);
   write(root, 'scripts/check-layers.ts', TOOL);
-  const onNpm = Object.fromEntries(['oxlint', 'biome', 'tsc', 'vitest'].map((name) => [`.bin/${name}`, TOOL] as const));
+  const onNpm = Object.fromEntries(
+    ['oxlint', 'biome', 'tsc', 'knip', 'vitest'].map((name) => [`.bin/${name}`, TOOL] as const),
+  );
   write(root, 'packages-on-npm.json', JSON.stringify(onNpm));
   return root;
 }

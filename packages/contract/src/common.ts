@@ -3,9 +3,10 @@ import { z } from 'zod';
 /** An instant, ISO 8601 with `Z` or an offset. Answers always carry UTC with milliseconds. */
 export const timestamp = z.iso.datetime({ offset: true });
 
-/** Longest description of anything. */
-const longestDescription = 10_000;
-export const description = z.string().max(longestDescription);
+/** What people write about something. */
+const prose = () => z.string().max(10_000);
+export const description = prose();
+export const reason = prose();
 
 /** `true`, `false`, `1` or `0` in a query string. */
 export const booleanText = z
@@ -34,7 +35,7 @@ export const pageQuery = {
 export const skipPaginationQuery = { skipPagination: booleanText.default(false) };
 
 /** What every paged answer carries beside its list. */
-export const pageFields = {
+const pageFields = {
   limit: z.int(),
   offset: z.int(),
   count: z.int(),

@@ -56,4 +56,4 @@ export const errorBody = z
 export type ErrorBody = z.output<typeof errorBody>;
 
 /** The body of a refusal on the public SDK routes. */
-export const sdkErrorBody = z.strictObject({ status: z.int(), error: z.string() });
+export const sdkErrorBody = z.strictObject({ status: z.int(), error: z.string() }).meta({ id: 'SdkError' });

@@ -3,6 +3,7 @@ import { description, timestamp } from './common.ts';
 import { eventUser } from './event-users.ts';
 import { featureRule, featureRuleV1 } from './feature-rules.ts';
 import { rampAction } from './ramp-actions.ts';
+import { prerequisite } from './rule-targeting.ts';
 
 /** What a revision says of the feature beside its values and rules. */
 const metadata = z
@@ -52,7 +53,7 @@ const common = {
 };
 
 const prerequisiteIds = z.array(z.strictObject({ id: z.string() }));
-const fullPrerequisites = z.array(z.strictObject({ id: z.string(), condition: z.string() }));
+const fullPrerequisites = z.array(prerequisite);
 
 /** One numbered version of a feature: a draft, or what was published. */
 export const featureRevision = z

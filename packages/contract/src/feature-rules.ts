@@ -1,20 +1,12 @@
 import { z } from 'zod';
 import { description, timestamp } from './common.ts';
+import { prerequisite, savedGroupMatch, savedGroupTargeting } from './rule-targeting.ts';
 
 /** Start and end of a rule; both entries or none. A null timestamp leaves that side open. */
 const scheduleRule = z
   .strictObject({ enabled: z.boolean(), timestamp: timestamp.nullable() })
   .meta({ id: 'ScheduleRule' });
 export type ScheduleRule = z.output<typeof scheduleRule>;
-
-const savedGroupTargeting = z
-  .strictObject({ matchType: z.enum(['all', 'any', 'none']), savedGroups: z.array(z.string()) })
-  .meta({ id: 'SavedGroupTargeting' });
-export type SavedGroupTargeting = z.output<typeof savedGroupTargeting>;
-
-/** A feature whose value decides whether this rule applies: the condition is judged on `{"value": …}`. */
-const prerequisite = z.strictObject({ id: z.string(), condition: z.string() }).meta({ id: 'Prerequisite' });
-export type Prerequisite = z.output<typeof prerequisite>;
 
 const configKey = z.string().nullable().optional();
 const coverage = z.number().min(0, 'must be from 0 to 1').max(1, 'must be from 0 to 1');
@@ -144,7 +136,7 @@ const ruleInput = {
   scheduleType: scheduleType.optional(),
   /** Shown where a ramp drives the rule; may be sent back unchanged. */
   rampScheduleId: z.string().optional(),
-  savedGroups: z.array(z.strictObject({ match: z.enum(['all', 'none', 'any']), ids: z.array(z.string()) })).optional(),
+  savedGroups: z.array(savedGroupMatch).optional(),
   savedGroupTargeting: z.array(savedGroupTargeting).optional().meta({ deprecated: true }),
   prerequisites: z.array(prerequisite).optional(),
   allEnvironments: z.boolean().optional(),

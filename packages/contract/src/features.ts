@@ -7,6 +7,7 @@ import {
   overrideFlags,
   pageOf,
   pageQuery,
+  reason,
   skipPaginationQuery,
   timestamp,
 } from './common.ts';
@@ -199,7 +200,7 @@ export const toggleFeature = operation({
   permission: 'publishFeatures',
   params: idParams,
   body: z.strictObject({
-    reason: z.string().max(10_000).optional(),
+    reason: reason.optional(),
     environments: z.record(
       z.string(),
       z.union([z.boolean(), z.enum(['true', 'false', '1', '0', '']), z.literal([1, 0])], {

@@ -15,4 +15,6 @@ export { operations } from './operations.ts';
 export { type Permission, permissions, readClassPermissions } from './permissions.ts';
 export * from './projects.ts';
 export type { RampAction } from './ramp-actions.ts';
+export type { Prerequisite, SavedGroupTargeting } from './rule-targeting.ts';
 export * from './sdk-connections.ts';
+export { type SdkRoute, sdkRoutes } from './sdk-routes.ts';

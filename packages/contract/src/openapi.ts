@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { errorBody } from './errors.ts';
 import type { Operation } from './operation.ts';
+import { type SdkRoute, sdkRoutes } from './sdk-routes.ts';
 
 type Json = null | boolean | number | string | Json[] | JsonObject;
 type JsonObject = { [key: string]: Json };
@@ -20,7 +21,7 @@ export interface OpenApiDocument {
 export const interfaceVersion = '5.0.0';
 
 /**
- * The interface description of the given operations.
+ * The interface description of the given operations, and of the public routes of SDKs.
  *
  * @param operations what is served
  * @param baseUrl public base address of the API
@@ -36,6 +37,12 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
     const path = (paths[op.path] ??= {});
     path[op.method.toLowerCase()] = describeOperation(op, describe);
   }
+  // Their paths are those of the host, whatever the base address of the API.
+  const host = baseUrl.replace(/\/api\/?$/, '');
+  for (const route of sdkRoutes) {
+    const path = (paths[route.path] ??= {});
+    path[route.method.toLowerCase()] = describeSdkRoute(route, host, describe);
+  }
   return {
     openapi: '3.1.0',
     info: {
@@ -46,7 +53,7 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
     },
     servers: [{ url: baseUrl }],
     security: [{ bearerAuth: [] }, { basicAuth: [] }],
-    tags: [...new Set(operations.flatMap((op) => op.tag ?? []))].map((name) => ({ name })),
+    tags: [...new Set([...operations.flatMap((op) => op.tag ?? []), sdkTag])].map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: {
@@ -83,6 +90,32 @@ function describeOperation(op: Operation, describe: (schema: z.ZodType, io: 'inp
   };
 }
 
+const sdkTag = 'sdk';
+
+function describeSdkRoute(
+  route: SdkRoute,
+  host: string,
+  describe: (schema: z.ZodType, io: 'output') => Json,
+): JsonObject {
+  const { id, summary, description, response, refusal } = route;
+  return {
+    operationId: id,
+    tags: [sdkTag],
+    summary,
+    description,
+    servers: [{ url: host }],
+    security: [],
+    parameters: [{ name: 'clientKey', in: 'path', required: true, schema: { type: 'string' } }],
+    responses: {
+      '200': { description: 'Done', content: { [response.type]: { schema: describe(response.schema, 'output') } } },
+      default: {
+        description: 'Refused: `error` says why',
+        content: { 'application/json': { schema: describe(refusal, 'output') } },
+      },
+    },
+  };
+}
+
 const bodyContent = (schema: Json): JsonObject => ({
   'application/json': { schema },
   'application/x-www-form-urlencoded': { schema },
@@ -90,11 +123,11 @@ const bodyContent = (schema: Json): JsonObject => ({
 
 function parametersIn(
   place: 'path' | 'query',
-  members: z.ZodObject | undefined,
+  fields: z.ZodObject | undefined,
   describe: (schema: z.ZodType, io: 'input') => Json,
 ): JsonObject[] {
-  return Object.entries(members?.shape ?? {}).map(([name, member]) => {
-    const schema = describe(member as z.ZodType, 'input') as JsonObject;
+  return Object.entries(fields?.shape ?? {}).map(([name, field]) => {
+    const schema = describe(field as z.ZodType, 'input') as JsonObject;
     const { deprecated, ...rest } = schema;
     return {
       name,

@@ -3,8 +3,8 @@ import type { Permission } from './permissions.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** A schema of an object with named members: path parameters and query strings. */
-type Members = z.ZodObject;
+/** A schema of an object with named fields: path parameters and query strings. */
+type NamedFields = z.ZodObject;
 
 /**
  * What a caller needs to be allowed before an operation answers.
@@ -19,8 +19,8 @@ export type NeededPermission = Permission | readonly Permission[] | 'anyCredenti
  * clients and the tests all come from it.
  */
 export interface Operation<
-  Params extends Members | undefined = Members | undefined,
-  Query extends Members | undefined = Members | undefined,
+  Params extends NamedFields | undefined = NamedFields | undefined,
+  Query extends NamedFields | undefined = NamedFields | undefined,
   Body extends z.ZodType | undefined = z.ZodType | undefined,
   Response extends z.ZodType = z.ZodType,
 > {
@@ -50,8 +50,8 @@ type Optional<Key extends string, Value> = { readonly [K in Key]?: Value };
 /** Declares an endpoint; what is left out is absent from the request. */
 export function operation<
   Response extends z.ZodType,
-  Params extends Members | undefined = undefined,
-  Query extends Members | undefined = undefined,
+  Params extends NamedFields | undefined = undefined,
+  Query extends NamedFields | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
 >(
   declaration: Pick<Operation, 'id' | 'method' | 'path' | 'summary' | 'permission'> &

@@ -2,11 +2,18 @@ import { z } from 'zod';
 import { deletedResponse, description, idParams, pageOf, pageQuery, timestamp } from './common.ts';
 import { operation } from './operation.ts';
 
+const levelHint = 'must be at least 0.5 and below 1, such as 0.95';
+const thresholdHint = 'must be above 0 and at most 0.5, such as 0.05';
+
 /** Statistics settings that a project may set apart from the organization's. */
-const projectSettings = z.strictObject({
-  statsEngine: z.string().optional(),
-  confidenceLevel: z.number().optional(),
-  pValueThreshold: z.number().optional(),
+const statisticsSettings = z.strictObject({
+  // Text in the interface that clients were generated from, so it may not become an enumeration here.
+  statsEngine: z
+    .string()
+    .refine((engine) => engine === 'bayesian' || engine === 'frequentist', 'must be "bayesian" or "frequentist"')
+    .optional(),
+  confidenceLevel: z.number().min(0.5, levelHint).lt(1, levelHint).optional(),
+  pValueThreshold: z.number().positive(thresholdHint).max(0.5, thresholdHint).optional(),
 });
 
 export const project = z
@@ -17,7 +24,7 @@ export const project = z
     dateUpdated: timestamp,
     description: description.optional(),
     publicId: z.string().optional(),
-    settings: projectSettings.optional(),
+    settings: statisticsSettings.optional(),
   })
   .meta({ id: 'Project' });
 export type Project = z.output<typeof project>;
@@ -29,7 +36,7 @@ const projectFields = {
     .string()
     .regex(/^[a-z0-9-]+$/, 'may hold lower-case letters, digits and hyphens only')
     .meta({ pattern: '^[a-z0-9-]+$' }),
-  settings: projectSettings,
+  settings: statisticsSettings,
 };
 
 const answer = z.strictObject({ project });

@@ -1,18 +1,13 @@
 import { z } from 'zod';
 import { timestamp } from './common.ts';
+import { prerequisite, savedGroupMatch } from './rule-targeting.ts';
 
 const patch = z.strictObject({
   ruleId: z.string().optional(),
   coverage: z.number().min(0).max(1).nullable().optional(),
   condition: z.string().nullable().optional(),
-  savedGroups: z
-    .array(z.strictObject({ match: z.enum(['all', 'none', 'any']), ids: z.array(z.string()) }))
-    .nullable()
-    .optional(),
-  prerequisites: z
-    .array(z.strictObject({ id: z.string(), condition: z.string() }))
-    .nullable()
-    .optional(),
+  savedGroups: z.array(savedGroupMatch).nullable().optional(),
+  prerequisites: z.array(prerequisite).nullable().optional(),
   allEnvironments: z.boolean().nullable().optional(),
   environments: z.array(z.string()).nullable().optional(),
   force: z.unknown().optional(),

@@ -5,7 +5,7 @@ export type Predicate = (subject: unknown) => boolean;
 export const never: Predicate = () => false;
 
 /** Holds for everything. */
-export const always: Predicate = () => true;
+const always: Predicate = () => true;
 
 /** The opposite of a predicate. */
 export function not(predicate: Predicate): Predicate {

@@ -71,7 +71,7 @@ const stickyBuckets = fc.record({
   ),
 });
 
-export const user: fc.Arbitrary<UserCase> = fc
+const user: fc.Arbitrary<UserCase> = fc
   .record({
     attributes,
     url,

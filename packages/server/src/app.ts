@@ -21,12 +21,12 @@ import {
 } from './delivery/index.ts';
 import { featureReferences, featureRoutes, ruleKinds, scheduledChanges } from './flags/index.ts';
 import { createHttp, descriptionRoutes, healthRoutes, pagination, rateLimiter } from './http/index.ts';
+import { operatorServices } from './operator-services.ts';
 import {
   entitlements,
   environmentReferences,
   environmentService,
   organizationRoutes,
-  organizationService,
   projectService,
   type References,
 } from './organization/index.ts';
@@ -35,7 +35,6 @@ import {
   type Build,
   type Clock,
   compareSecrets,
-  idMaker,
   type Job,
   type Log,
   migrate,
@@ -45,11 +44,10 @@ import {
   type Settings,
   startJobs,
 } from './platform/index.ts';
-import { createRecorder } from './record/index.ts';
 import { resourceKit } from './resources/index.ts';
 import { revisionEngine } from './revisions/index.ts';
 import { followDatabase, joinDatabase, openStorage } from './storage.ts';
-import { attributeReferences, attributeService, defaultAttributes, targetingRoutes } from './targeting/index.ts';
+import { attributeReferences, attributeService, targetingRoutes } from './targeting/index.ts';
 import { versionRoute } from './version.ts';
 
 export interface AppOptions {
@@ -96,8 +94,7 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
   }
   const storage = await openStorage(options, opened);
   const { db, live, changes, presence } = storage;
-  const newId = idMaker(clock);
-  const recorder = createRecorder({ db, clock, newId, live });
+  const { newId, recorder, organizations } = operatorServices({ db, clock, live });
   const paginate = pagination(settings.API_ALLOW_SKIP_PAGINATION);
   const kit = resourceKit({ recorder, paginate });
   const granted = entitlements(settings.ENTITLEMENTS);
@@ -114,7 +111,6 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
     featureReferences({ revisions, members, kinds, clock }),
   ];
 
-  const organizations = organizationService({ clock, newId, recorder, defaults: defaultAttributes });
   const use = connectionUse({ db, clock, log });
   opened.defer(() => use.stop());
   const delivery = new Delivery({ live, changes, presence, kinds, clock, log, noteUse: use.note });

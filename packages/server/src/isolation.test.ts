@@ -33,7 +33,7 @@ import {
 } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WrongInput } from '../testing/client.ts';
-import { newConnection, newFeature } from '../testing/features.ts';
+import { newConnection, newFeature } from '../testing/objects.ts';
 import { startService, type TestOrganization, type TestService } from '../testing/service.ts';
 
 /** What one organization has, for another to reach for. */

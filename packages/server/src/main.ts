@@ -1,17 +1,17 @@
 import { startApp } from './app.ts';
-import { endOnRefusal, readProcessSettings } from './operator.ts';
-import { createLog, readBuild, startEmbeddedPostgres, systemClock } from './platform/index.ts';
+import { endOnRefusal } from './commands/program.ts';
+import { createLog, readBuild, readSettings, startEmbeddedPostgres, systemClock } from './platform/index.ts';
 
 /** Starts the service and runs it until it is told to stop. */
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-const settings = readProcessSettings();
-const log = createLog(settings);
 const stopped = new Promise<string>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve(signal));
 });
 
 await endOnRefusal(async () => {
+  const settings = readSettings(process.env);
+  const log = createLog(settings);
   const postgres =
     settings.DATABASE_URL === undefined
       ? await startEmbeddedPostgres({ dataDirectory: settings.HALYARD_DATA_DIR, role: 'service', say })

@@ -1,7 +1,7 @@
 import { type BodyInputOf, type ErrorBody, errorBody, type Operation, type ResponseOf } from '@halyard/contract';
 
 /** What a call brings; which parts there are follows from the operation. */
-export type Input<O extends Operation> = {
+type Input<O extends Operation> = {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   readonly body?: BodyInputOf<O>;
@@ -12,7 +12,7 @@ export type Input<O extends Operation> = {
 export type WrongInput = Omit<Input<Operation>, 'body'> & { readonly body?: unknown };
 
 /** An answer with its headers. */
-export interface Answer<Body> {
+interface Answer<Body> {
   readonly body: Body;
   readonly headers: Headers;
   /** The configuration version that a landing made. */

@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addMember, keyService, type NewKey } from '../src/access/index.ts';
+import { addMember, type NewKey } from '../src/access/index.ts';
 import { type App, startApp } from '../src/app.ts';
-import { organizationService } from '../src/organization/index.ts';
-import { createLog, type Db, idMaker, readSettings } from '../src/platform/index.ts';
-import { type Actor, createRecorder, LiveStates, type Recorder } from '../src/record/index.ts';
-import { defaultAttributes } from '../src/targeting/index.ts';
+import { operatorServices } from '../src/operator-services.ts';
+import { createLog, type Db, readSettings } from '../src/platform/index.ts';
+import { type Actor, LiveStates, type Recorder } from '../src/record/index.ts';
 import { type Client, client } from './client.ts';
 import { type TestClock, testClock } from './clock.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
@@ -79,7 +78,7 @@ export async function startService(
     return app;
   };
   const app = await start({});
-  const tools = operatorTools(database, clock);
+  const tools = { clock, ...operatorServices({ db: database.db, clock, live: new LiveStates(database.db, silent) }) };
   const first = await firstOrganization(database.db);
   // Where the deployment's key is ignored, a stored one takes its place.
   const key =
@@ -113,7 +112,7 @@ export async function startService(
       database.db.transaction().execute((tx) => addMember(tx, tools, first.id, { email, name: '', role }, actor)),
     async version(organization = first.id) {
       const row = await database.db
-        .selectFrom('configuration')
+        .selectFrom('current_version')
         .select('version')
         .where('organization', '=', organization)
         .executeTakeFirstOrThrow();
@@ -132,19 +131,6 @@ export async function startService(
 }
 
 const adminKey = { role: 'admin', description: 'test', expiresAt: null };
-
-function operatorTools({ db }: TestDatabase, clock: TestClock) {
-  const newId = idMaker(clock);
-  const live = new LiveStates(db, silent);
-  const recorder = createRecorder({ db, clock, newId, live });
-  return {
-    newId,
-    clock,
-    recorder,
-    keys: keyService({ db, clock, newId }),
-    organizations: organizationService({ clock, newId, recorder, defaults: defaultAttributes }),
-  };
-}
 
 async function firstOrganization(db: Db) {
   const organization = await db.selectFrom('organization').select('id').executeTakeFirstOrThrow();

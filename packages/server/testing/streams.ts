@@ -1,5 +1,5 @@
 /** A server-sent event as it came. */
-export interface ReceivedEvent {
+interface ReceivedEvent {
   readonly event: string;
   readonly id: string | undefined;
   readonly data: string;

@@ -8,7 +8,7 @@ import {
   putProject,
 } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freshId, newConnection, newFeature } from '../../testing/features.ts';
+import { freshId, newConnection, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
 
 describe('who asks', () => {
@@ -134,15 +134,27 @@ describe('who asks', () => {
     expect((await fetch(`${service.url}/api/features/${key}`)).status).toBe(200);
   });
 
-  test('what is wrong with the credential is told before anything about the request', async () => {
-    for (const [method, path] of [
-      ['GET', '/v2/features?limit=0'],
-      ['POST', '/v2/features'],
-      ['GET', '/v1/nothing'],
-      ['GET', '/v1/projects/x'],
+  test('a missing credential is told before anything about the request: whether there is such a path, object or field', async () => {
+    const json = { 'content-type': 'application/json' };
+    for (const [path, init] of [
+      ['/v2/features?limit=0', {}],
+      ['/v2/features', { method: 'POST' }],
+      ['/v2/features', { method: 'POST', headers: json, body: '{"nonsense":1}' }],
+      ['/v1/nothing', {}],
+      ['/v1/nothing', { method: 'POST', headers: json, body: '{broken' }],
+      ['/v1/projects/x', {}],
+      ['/v1/projects/x', { method: 'DELETE', headers: json, body: '{broken' }],
     ] as const) {
-      expect((await fetch(`${service.url}${path}`, { method })).status).toBe(401);
+      expect((await fetch(`${service.url}${path}`, init)).status).toBe(401);
     }
+  });
+
+  test('a body that cannot be read is told before a missing credential', async () => {
+    const send = (body: string) =>
+      fetch(`${service.url}/v1/projects`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    expect((await send('{"name":')).status).toBe(400);
+    expect((await send(' '.repeat(2 * 1024 * 1024 + 1))).status).toBe(413);
+    expect((await send('{"name":"x"}')).status).toBe(401);
   });
 });
 

@@ -60,9 +60,9 @@ export function authenticator(tools: {
     const row = await db
       .selectFrom('api_key')
       .innerJoin('organization', 'organization.id', 'api_key.organization')
-      .innerJoin('configuration', 'configuration.organization', 'api_key.organization')
+      .innerJoin('current_version', 'current_version.organization', 'api_key.organization')
       .selectAll('api_key')
-      .select(['organization.suspended', 'organization.members_version', 'configuration.version'])
+      .select(['organization.suspended', 'organization.members_version', 'current_version.version'])
       .where('api_key.hash', '=', hash)
       .executeTakeFirst();
     if (row === undefined) return null;
@@ -95,7 +95,7 @@ export function authenticator(tools: {
     const { key, suspended, version, membersVersion } = known;
     if (suspended) throw forbidden('The organization is suspended. Ask whoever runs this installation.');
     const states = await live.at(key.organization, version);
-    await members.refresh(key.organization, membersVersion);
+    const emailOf = await members.emailsOf(key.organization, membersVersion);
     const named = await nameRequester(key, requestedBy, members);
     const environments = environmentsOf(states).map(({ id }) => id);
     const assumed = named !== null && key.requesterPermissions === 'assume' ? [named.roles] : [];
@@ -108,6 +108,7 @@ export function authenticator(tools: {
       may: (permission, scope) => sides.every((side) => isAllowed(side, permission, scope)),
       maySee: (projects) => sides.every((side) => isVisible(side, projects)),
       states,
+      emailOf,
     };
   }
 }
@@ -158,9 +159,9 @@ function refuseDead(key: ApiKey, now: Date, appOrigin: string): void {
 async function deploymentKnown(db: Db, { role }: DeploymentKey): Promise<Known | null> {
   const row = await db
     .selectFrom('organization')
-    .innerJoin('configuration', 'configuration.organization', 'organization.id')
+    .innerJoin('current_version', 'current_version.organization', 'organization.id')
     .select(['organization.id', 'organization.suspended', 'organization.members_version', 'organization.date_created'])
-    .select('configuration.version')
+    .select('current_version.version')
     .orderBy('organization.date_created')
     .orderBy('organization.id')
     .executeTakeFirst();

@@ -1,9 +1,9 @@
 /** Who asks and what they may do: members, roles, permissions, keys, the requester; the first admin. */
-export { addMember, type NewMember } from './add-member.ts';
-export { authenticator, type DeploymentKey } from './authenticate.ts';
+export { addMember } from './add-member.ts';
+export { authenticator } from './authenticate.ts';
 export { type FirstAdmin, type FirstStart, firstStart } from './first-start.ts';
 export { type ApiKey, type Keys, keyService, type NewKey } from './keys.ts';
-export { type Member, type Members, memberService } from './members.ts';
+export { type EmailOf, type Members, memberService } from './members.ts';
 export { roleReferences } from './references.ts';
 export { roleIds } from './roles.ts';
 export { accessRoutes } from './routes.ts';

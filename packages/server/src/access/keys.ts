@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, type Db, digest, invalid, type NewId, notFound, quoted } from '../platform/index.ts';
 import { type Actor, type AuditEntry, writeAudit } from '../record/index.ts';
-import type { RoleInfo } from './permission-check.ts';
+import { type RoleColumns, type RoleInfo, rolesFromRow } from './role-info.ts';
 import { roleIds } from './roles.ts';
 
 /** What a key does with the header that names a member. */
-export interface RequesterPolicy {
+interface RequesterPolicy {
   readonly requesterHeader: 'optional' | 'required' | 'rejected';
   readonly requesterPermissions: 'assume' | 'key';
 }
@@ -126,16 +126,11 @@ const keyText = (role: string): string =>
   `secret_${role.slice(0, longestHint)}_${randomBytes(32).toString('base64').replaceAll(/[/+=]/g, '')}`;
 
 /** The columns of a key's row that its record is made of. */
-export interface KeyRow {
+interface KeyRow extends RoleColumns {
   readonly id: string;
   readonly organization: string;
   readonly preview: string;
   readonly description: string;
-  readonly role: string;
-  readonly limit_access_by_environment: boolean;
-  readonly environments: string[];
-  readonly additional_roles: RoleInfo['additionalRoles'];
-  readonly project_roles: RoleInfo['projectRoles'];
   readonly requester_header: RequesterPolicy['requesterHeader'];
   readonly requester_permissions: RequesterPolicy['requesterPermissions'];
   readonly disabled: boolean;
@@ -149,13 +144,7 @@ export const keyFromRow = (row: KeyRow): ApiKey => ({
   organization: row.organization,
   preview: row.preview,
   description: row.description,
-  roles: {
-    role: row.role,
-    limitAccessByEnvironment: row.limit_access_by_environment,
-    environments: row.environments,
-    additionalRoles: row.additional_roles,
-    projectRoles: row.project_roles,
-  },
+  roles: rolesFromRow(row),
   requesterHeader: row.requester_header,
   requesterPermissions: row.requester_permissions,
   disabled: row.disabled,

@@ -1,6 +1,7 @@
 import { deleteProject, listMembers, postProject } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../../testing/service.ts';
+import { memberService } from './index.ts';
 
 describe('members', () => {
   let service: TestService;
@@ -60,5 +61,19 @@ describe('members', () => {
     expect(ofKey).toEqual([roleIn(kept.id)]);
     const { members } = await service.admin.call(listMembers);
     expect(members.map(({ projectRoles }) => projectRoles)).toEqual([[roleIn(kept.id)], [roleIn(kept.id)]]);
+  });
+
+  test('have their e-mails told as they are now, also where nobody has asked for the organization before', async () => {
+    const members = memberService(service.db);
+    const email = async (version?: number) => (await members.emailsOf(service.id, version))(service.owner.id);
+    expect(await email()).toBe('admin@example.com');
+    const rename = (to: string) =>
+      service.db.updateTable('person').set({ email: to }).where('id', '=', service.owner.id).execute();
+    await rename('new@example.com');
+    // Whoever says that he knows the version is taken at his word.
+    expect(await email(0)).toBe('admin@example.com');
+    expect(await email()).toBe('new@example.com');
+    expect((await members.emailsOf(service.id))('u_nobody')).toBeUndefined();
+    await rename('admin@example.com');
   });
 });

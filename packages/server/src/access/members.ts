@@ -1,7 +1,7 @@
 import type { listMembers, QueryOf, Member as ShownMember } from '@halyard/contract';
 import { sql } from 'kysely';
 import { type Db, invalid, quoted } from '../platform/index.ts';
-import type { RoleInfo } from './permission-check.ts';
+import { type RoleInfo, rolesFromRow } from './role-info.ts';
 
 /** A person who belongs to an organization. */
 export interface Member {
@@ -15,14 +15,19 @@ export interface Member {
   readonly lastLogin: Date | null;
 }
 
+/** The e-mail of a member. */
+export type EmailOf = (member: string) => string | undefined;
+
 /** The members of organizations. */
 export interface Members {
   /** Those that match, by id. */
   list(organization: string, filters: Omit<QueryOf<typeof listMembers>, 'limit' | 'offset'>): Promise<Member[]>;
-  /** Brings the e-mails that are kept in memory up to the organization's members version. */
-  refresh(organization: string, version: number): Promise<void>;
-  /** The e-mail of a member, as of the last refresh. */
-  emailOf(organization: string, member: string): string | undefined;
+  /**
+   * The e-mails of an organization's members, kept in memory for as long as none of them changes.
+   *
+   * @param version the members' version now, where the caller has just read it
+   */
+  emailsOf(organization: string, version?: number): Promise<EmailOf>;
   /** The member with that id or, in any letter case, that e-mail. */
   find(organization: string, idOrEmail: string): Promise<Member | null>;
   /**
@@ -36,7 +41,15 @@ export interface Members {
 const idPrefix = 'u_';
 
 export function memberService(db: Db): Members {
-  const emails = new Map<string, { readonly version: number; readonly ofMembers: ReadonlyMap<string, string> }>();
+  const emails = new Map<string, { readonly version: number; readonly emailOf: EmailOf }>();
+  const versionOf = async (organization: string): Promise<number> => {
+    const row = await db
+      .selectFrom('organization')
+      .select('members_version')
+      .where('id', '=', organization)
+      .executeTakeFirstOrThrow();
+    return row.members_version;
+  };
   const membersOf = (organization: string) =>
     db
       .selectFrom('member')
@@ -51,13 +64,7 @@ export function memberService(db: Db): Members {
     id: row.id,
     email: row.email,
     name: row.name,
-    roles: {
-      role: row.role,
-      limitAccessByEnvironment: row.limit_access_by_environment,
-      environments: row.environments,
-      additionalRoles: row.additional_roles,
-      projectRoles: row.project_roles,
-    },
+    roles: rolesFromRow(row),
     managedByIdp: row.managed_by_idp,
     dateCreated: row.date_created,
     dateUpdated: row.date_updated,
@@ -80,17 +87,21 @@ export function memberService(db: Db): Members {
       if (globalRole !== undefined) query = query.where('member.role', '=', globalRole);
       return (await query.execute()).map(fromRow);
     },
-    async refresh(organization, version) {
-      if ((emails.get(organization)?.version ?? -1) >= version) return;
+    async emailsOf(organization, version) {
+      const current = version ?? (await versionOf(organization));
+      const known = emails.get(organization);
+      if (known !== undefined && known.version >= current) return known.emailOf;
       const rows = await db
         .selectFrom('member')
         .innerJoin('person', 'person.id', 'member.person')
         .select(['person.id', 'person.email'])
         .where('member.organization', '=', organization)
         .execute();
-      emails.set(organization, { version, ofMembers: new Map(rows.map(({ id, email }) => [id, email])) });
+      const ofMembers = new Map(rows.map(({ id, email }) => [id, email]));
+      const emailOf: EmailOf = (member) => ofMembers.get(member);
+      emails.set(organization, { version: current, emailOf });
+      return emailOf;
     },
-    emailOf: (organization, member) => emails.get(organization)?.ofMembers.get(member),
     async resolveOwner(organization, owner) {
       const member = await find(organization, owner);
       if (member !== null && (member.id === owner || !owner.startsWith(idPrefix))) return member.id;

@@ -1,7 +1,8 @@
 import type { Permission } from '@halyard/contract';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { effectivePermissions, isAllowed, isVisible, type RoleInfo } from './permission-check.ts';
+import { effectivePermissions, isAllowed, isVisible } from './permission-check.ts';
+import type { RoleInfo } from './role-info.ts';
 
 /** Roles for these tests: the rules are the same whatever roles there are. */
 const roles: Record<string, ReadonlySet<Permission>> = {

@@ -1,13 +1,7 @@
 import { type Permission, permissions, readClassPermissions } from '@halyard/contract';
 import type { PermissionScope } from '../http/index.ts';
-import type { ProjectRoleRule, RoleRule } from '../platform/index.ts';
+import type { RoleInfo, RoleRule } from './role-info.ts';
 import { permissionsOf, unlimitedRoles } from './roles.ts';
-
-/** The roles a principal was given. */
-export interface RoleInfo extends RoleRule {
-  readonly additionalRoles: readonly RoleRule[];
-  readonly projectRoles: readonly ProjectRoleRule[];
-}
 
 /** Environment-scoped permissions that came with one role, and the environments they are limited to. */
 interface Grant {

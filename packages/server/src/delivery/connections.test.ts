@@ -9,7 +9,7 @@ import {
   putSdkConnection,
 } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newConnection, newEnvironment } from '../../testing/features.ts';
+import { newConnection, newEnvironment } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
 import { settingsId, settingsKind } from '../organization/index.ts';
 import { capabilitiesOf, sdkLanguages } from './sdk-languages.ts';

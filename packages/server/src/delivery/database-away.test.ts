@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { deleteSdkConnection, getFeature, type SdkConnection, updateFeature } from '@halyard/contract';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type DatabaseProxy, proxyOf } from '../../testing/database-proxy.ts';
-import { fetchPayload, newConnection, newFeature, payloadOf } from '../../testing/features.ts';
+import { fetchPayload, payloadOf } from '../../testing/delivery.ts';
+import { newConnection, newFeature } from '../../testing/objects.ts';
 import { startService } from '../../testing/service.ts';
 import { openStream } from '../../testing/streams.ts';
-import { type FeatureState, featureKind } from '../flags/index.ts';
+import { featureKind } from '../flags/index.ts';
 
 const patience = { timeout: 20_000, interval: 50 };
 const hour = 3_600_000;
@@ -102,7 +103,9 @@ describe.each(['refuse', 'swallow'] as const)('while connections to the database
     await expect.poll(async () => age(await fetchPayload(service.url, plain.key)), patience).not.toBeNull();
     // As another process would, whose network is well.
     await service.recorder.publish(service.id, { type: 'system', subtype: 'test' }, (states) => {
-      const state = { ...states.get(featureKind, feature.id)?.state, defaultValue: 'three' } as FeatureState;
+      const live = states.get(featureKind, feature.id);
+      if (live === null) throw new Error('There is no feature.');
+      const state = { ...live.state, defaultValue: 'three' };
       return { publication: { changes: [{ kind: featureKind, id: feature.id, state }], audit: [] }, result: null };
     });
     proxy.pass();

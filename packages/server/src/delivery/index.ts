@@ -1,6 +1,6 @@
 /** SDK delivery: connections, payloads kept in memory and ready to send, streams. Fills `DeliveredFeatures` and `References`. */
 export { connectionUse } from './connection-use.ts';
-export { type ConnectionService, connectionReferences, connectionService } from './connections.ts';
+export { connectionReferences, connectionService } from './connections.ts';
 export { deliveredFeatures } from './delivered-features.ts';
 export { Delivery } from './delivery.ts';
 export { LastKnownGood } from './last-known-good.ts';

@@ -1,6 +1,6 @@
 import { getFeature, listFeatures, postFeature, updateFeature } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freshId, newEnvironment, newFeature } from '../../testing/features.ts';
+import { freshId, newEnvironment, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
 import { settingsId, settingsKind } from '../organization/index.ts';
 

@@ -35,7 +35,7 @@ export async function createFeature(call: CreateCall, tools: FeatureTools): Prom
     const content = await judge(call, states, tools);
     const show = (at: Landed) => {
       const live = landedFeature(id, content, null, at, now);
-      return { live, context: showContext(tools, organization, readerWith(states, at, [live])) };
+      return { live, context: showContext(tools, call.requester, readerWith(states, at, [live])) };
     };
     const landing = {
       revised: [revisedFeature(id, content, null, now, directWriteComment)],

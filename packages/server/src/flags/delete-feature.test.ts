@@ -1,6 +1,7 @@
 import { deleteFeature, getFeature, listFeatures, postProject, updateFeature } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newConnection, newFeature, payloadOf } from '../../testing/features.ts';
+import { payloadOf } from '../../testing/delivery.ts';
+import { newConnection, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
 import { openStream } from '../../testing/streams.ts';
 import { settingsId, settingsKind } from '../organization/index.ts';

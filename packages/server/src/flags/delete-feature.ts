@@ -37,7 +37,7 @@ export async function deleteFeature(
     const publication = {
       changes: [{ kind: featureKind, id, state: null }],
       audit: [{ event: 'feature.delete', entity: { object: 'feature', id, name: id }, pre: contentOf(state) }],
-      events: () => [featureDeleted(live, showContext(tools, organization, states))],
+      events: () => [featureDeleted(live, showContext(tools, call.requester, states))],
       also: (tx: Parameters<typeof tools.revisions.forget>[0]) =>
         tools.revisions.forget(tx, organization, featureRevisionKind, id),
     };

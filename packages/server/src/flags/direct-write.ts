@@ -22,7 +22,7 @@ import { type FeatureTools, findFeature, showContext } from './tools.ts';
 export const directWriteComment = 'Created via REST API';
 
 /** The state of a feature whose content has just been decided. */
-export const stateOf = (content: FeatureContent, revision: LiveRevision, now: Date): FeatureState => ({
+const stateOf = (content: FeatureContent, revision: LiveRevision, now: Date): FeatureState => ({
   ...content,
   revision,
   nextScheduledUpdate: nextBoundary(content.rules, now),
@@ -117,8 +117,8 @@ export async function writeDirectly(
       events: (at: Landed) => {
         const after = landedFeature(id, content, before, at, now);
         return featureUpdated(
-          { live: before, context: showContext(tools, organization, states) },
-          { live: after, context: showContext(tools, organization, readerWith(states, at, [after])) },
+          { live: before, context: showContext(tools, call.requester, states) },
+          { live: after, context: showContext(tools, call.requester, readerWith(states, at, [after])) },
         );
       },
       also: (tx: Parameters<typeof registerTags>[0]) => registerTags(tx, organization, content.tags),
@@ -131,7 +131,7 @@ export async function writeDirectly(
   const live = landed === null ? before : landedFeature(id, content, before, landed, now);
   const shown = landed === null ? states : readerWith(states, landed, [live]);
   return {
-    feature: showFeature(live, showContext(tools, organization, shown)),
+    feature: showFeature(live, showContext(tools, call.requester, shown)),
     ...(bypassed.length === 0 ? {} : { bypassedGates: bypassed }),
   };
 }

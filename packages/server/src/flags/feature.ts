@@ -47,7 +47,7 @@ export interface RolloutRule extends RuleBase {
   readonly hashVersion?: 1 | 2;
 }
 
-export interface ExperimentValue {
+interface ExperimentValue {
   readonly value: string;
   readonly weight: number;
   readonly name?: string;
@@ -76,7 +76,6 @@ export interface InlineExperimentRule extends RuleBase {
 }
 
 export type StoredRule = ForceRule | RolloutRule | InlineExperimentRule;
-export type StoredRuleType = StoredRule['type'];
 
 /** A JSON Schema that the values of a feature must fit. */
 export interface ValueSchema {

@@ -97,7 +97,7 @@ function wayTo(id: string, cameFrom: ReadonlyMap<string, string>, feature: strin
 }
 
 /** Whether a feature has another one among its prerequisites, its own or those of an enabled rule. */
-export function requires(content: FeatureContent, other: string): boolean {
+function requires(content: FeatureContent, other: string): boolean {
   return (
     content.prerequisites.some(({ id }) => id === other) ||
     content.rules.some((rule) => rule.enabled && rule.prerequisites.some(({ id }) => id === other))

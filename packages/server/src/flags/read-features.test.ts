@@ -1,6 +1,6 @@
 import { getFeature, getFeatureKeys, listFeatures, postProject, toggleFeature, updateFeature } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newConnection, newEnvironment, newFeature } from '../../testing/features.ts';
+import { newConnection, newEnvironment, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
 
 describe('reading features', () => {

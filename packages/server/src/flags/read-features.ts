@@ -40,7 +40,7 @@ export async function listFeatures(
     .filter(({ state }) => query.archived || !state.archived)
     .filter(({ id }) => delivered === null || delivered.has(id));
   const { items, fields } = tools.paginate(matching, query);
-  const context = showContext(tools, requester.organization, requester.states);
+  const context = showContext(tools, requester, requester.states);
   return { features: items.map((live): Feature => showFeature(live, context)), ...fields };
 }
 
@@ -60,7 +60,7 @@ export async function getFeature(
 ): Promise<ResponseOf<typeof getOperation>> {
   const { organization, states } = call.requester;
   const live = findFeature(call, states, call.params.id);
-  const feature = showFeature(live, showContext(tools, organization, states));
+  const feature = showFeature(live, showContext(tools, call.requester, states));
   const wanted = call.query.withRevisions ?? 'none';
   if (wanted === 'none') return { feature };
   const revisions = await tools.revisions.list<FeatureContent>(organization, featureRevisionKind, live.id);

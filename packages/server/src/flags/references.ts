@@ -16,6 +16,7 @@ export function featureReferences(tools: Pick<FeatureTools, 'revisions' | 'membe
         const content = contentWithout(contentOf(before.state), project);
         return changedFields(contentOf(before.state), content).length === 0 ? [] : [{ before, content }];
       });
+      const emailOf = await tools.members.emailsOf(states.organization);
       const landing = {
         revised: touched.map(({ before, content }) =>
           revisedFeature(before.id, content, before, now, `The project ${project} was deleted`),
@@ -32,8 +33,8 @@ export function featureReferences(tools: Pick<FeatureTools, 'revisions' | 'membe
           return touched.flatMap(({ before }, index) => {
             const live = landed[index] ?? before;
             return featureUpdated(
-              { live: before, context: showContext(tools, states.organization, states) },
-              { live, context: showContext(tools, states.organization, after) },
+              { live: before, context: showContext(tools, { emailOf }, states) },
+              { live, context: showContext(tools, { emailOf }, after) },
             );
           });
         },

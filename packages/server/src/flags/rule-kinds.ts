@@ -7,13 +7,13 @@ import { inlineExperimentRuleKind } from './rule-kinds/inline-experiment.ts';
 import { rolloutRuleKind } from './rule-kinds/rollout.ts';
 
 /** A value inside a rule, and what messages call it. */
-export interface NamedValue {
+interface NamedValue {
   readonly name: string;
   readonly value: string;
 }
 
 /** What a rule is admitted with. */
-export interface AdmissionContext<Rule> {
+interface AdmissionContext<Rule> {
   readonly feature: string;
   /** The stored rule of the same id and type, if the feature has one. */
   readonly stored: Rule | null;
@@ -31,7 +31,7 @@ export interface CompilationContext {
 }
 
 /** The keys of a compiled rule that come after its id, condition and prerequisites. */
-export type CompiledBody = WithoutCommon<Exclude<FeatureRule, GateRule>>;
+type CompiledBody = WithoutCommon<Exclude<FeatureRule, GateRule>>;
 type WithoutCommon<Rule> = Rule extends unknown
   ? Omit<Rule, 'id' | 'condition' | 'parentConditions' | 'metadata'>
   : never;

@@ -141,7 +141,7 @@ function requireRegisteredHash(
 }
 
 /** Gives each rule an id of its own: a second one of the same id gets its stem with where it applies and a number. */
-export function withUniqueIds(rules: readonly StoredRule[]): StoredRule[] {
+function withUniqueIds(rules: readonly StoredRule[]): StoredRule[] {
   const taken = new Set(rules.map(({ id }) => id));
   const seen = new Set<string>();
   return rules.map((rule) => {

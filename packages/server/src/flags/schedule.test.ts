@@ -1,7 +1,8 @@
 import { postFeature, updateFeature } from '@halyard/contract';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freshId, newConnection, newFeature, payloadOf } from '../../testing/features.ts';
+import { payloadOf } from '../../testing/delivery.ts';
+import { freshId, newConnection, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
 import { openStream } from '../../testing/streams.ts';
 import { type FeatureState, featureKind } from './feature.ts';

@@ -1,4 +1,5 @@
 import type { Feature, FeatureRevision, FeatureRule, FeatureRuleV1, FeatureV1 } from '@halyard/contract';
+import type { EmailOf } from '../access/index.ts';
 import { environmentsOf } from '../organization/index.ts';
 import { actorText, eventUserOf, type StateReader } from '../record/index.ts';
 import type { LiveRevision, Revision } from '../revisions/index.ts';
@@ -12,8 +13,7 @@ import { type EnvironmentView, environmentView } from './scope.ts';
 export interface ShowContext {
   readonly states: StateReader;
   readonly kinds: RuleKinds;
-  /** The e-mail of a member. */
-  readonly emailOf: (member: string) => string | undefined;
+  readonly emailOf: EmailOf;
 }
 
 /** A feature in the v2 shape. */
@@ -123,7 +123,7 @@ export const showRule = (rule: StoredRule, feature: string, kinds: RuleKinds): F
   }) as FeatureRule;
 
 /** A rule in the v1 shape, listed under each environment it applies to. */
-export const showRuleV1 = (rule: StoredRule, feature: string, kinds: RuleKinds): FeatureRuleV1 =>
+const showRuleV1 = (rule: StoredRule, feature: string, kinds: RuleKinds): FeatureRuleV1 =>
   shownRule(rule, feature, kinds) as FeatureRuleV1;
 
 function metadataOf(content: FeatureContent): NonNullable<FeatureRevision['metadata']> {

@@ -1,6 +1,6 @@
 import { getFeature, toggleFeature } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newEnvironment, newFeature } from '../../testing/features.ts';
+import { newEnvironment, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
 
 describe('toggling a feature', () => {

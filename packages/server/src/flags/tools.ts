@@ -36,7 +36,7 @@ export function findFeature(call: Call, states: StateReader, id: string): LiveFe
 
 /** What answers and events about features of an organization need beside the features. */
 export const showContext = (
-  { kinds, members }: Pick<FeatureTools, 'kinds' | 'members'>,
-  organization: string,
+  { kinds }: Pick<FeatureTools, 'kinds'>,
+  { emailOf }: Pick<ShowContext, 'emailOf'>,
   states: StateReader,
-): ShowContext => ({ states, kinds, emailOf: (member) => members.emailOf(organization, member) });
+): ShowContext => ({ states, kinds, emailOf });

@@ -8,7 +8,8 @@ import {
   updateFeature,
 } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freshId, newConnection, newEnvironment, newFeature, payloadOf } from '../../testing/features.ts';
+import { payloadOf } from '../../testing/delivery.ts';
+import { freshId, newConnection, newEnvironment, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
 import { type FeatureState, featureKind, type StoredRule } from './feature.ts';
 

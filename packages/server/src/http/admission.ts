@@ -3,7 +3,10 @@ import { type Clock, Refusal } from '../platform/index.ts';
 import { failureLimiter, type RateLimiter } from './rate-limit.ts';
 import type { Authenticator, Requester } from './requester.ts';
 
-/** Lets a request in: credential, rate limit, organization, requester, in this order, whatever else is wrong with it. */
+/**
+ * Lets a request in: credential, rate limit, organization, requester, in this order, whatever else is wrong with it. Only a
+ * body that cannot be decoded is refused before.
+ */
 export type Admit = (request: FastifyRequest, reply: FastifyReply) => Promise<Requester>;
 
 /** @param limiter null: no limit */

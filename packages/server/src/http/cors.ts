@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** Headers of ours that a page of another origin may read. */
-export const exposedHeaders = [
+const exposedHeaders = [
   'Location',
   'Retry-After',
   'ETag',

@@ -1,8 +1,8 @@
-/** Serving operations: who asks, how often, in what shape; and every refusal in one form. Declares the port `Authenticator`. */
+/** Serving operations: who asks, how often, in what shape; and every refusal in one form. Declares the ports `Authenticator` and `Interceptor`. */
 export { allowAnyOrigin, answerPreflight, anyOrigin } from './cors.ts';
 export { descriptionRoutes, healthRoutes } from './open-routes.ts';
 export { type Page, type PageQuery, type Paginate, pagination } from './page.ts';
-export { type RateLimiter, rateLimiter } from './rate-limit.ts';
-export type { Authentication, Authenticator, Credentials, PermissionScope, Requester } from './requester.ts';
-export { bind, type Call, type Handler, JsonText, type Route } from './route.ts';
-export { createHttp, type HttpOptions, type Interceptor, type OpenRoute } from './serve.ts';
+export { rateLimiter } from './rate-limit.ts';
+export type { Authenticator, Credentials, PermissionScope, Requester } from './requester.ts';
+export { bind, type Call, JsonText, type Route } from './route.ts';
+export { createHttp, type Interceptor } from './serve.ts';

@@ -4,7 +4,7 @@ import type { Clock, Db, Log } from '../platform/index.ts';
 const windowLength = 60_000;
 
 /** Where a key stands in the present minute. */
-export interface Allowance {
+interface Allowance {
   readonly limit: number;
   readonly remaining: number;
   /** Seconds to the end of the minute. */

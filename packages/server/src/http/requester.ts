@@ -20,6 +20,8 @@ export interface Requester {
   maySee(projects: readonly string[] | null): boolean;
   /** The organization's states, not older than when the request was authenticated. */
   readonly states: StateReader;
+  /** The e-mail of a member of the organization, likewise. */
+  emailOf(member: string): string | undefined;
 }
 
 /** What authentication takes from a request. */
@@ -33,7 +35,7 @@ export interface Credentials {
  * The outcome of authentication. The credential is told even when it is refused: its expiry goes into a header, and a
  * refusal that comes after the rate limit must still be counted.
  */
-export interface Authentication {
+interface Authentication {
   readonly credential: Requester['credential'];
   /**
    * Goes on to organization and requester header.

@@ -40,7 +40,7 @@ export interface Route {
   readonly handler: (call: Call) => Promise<unknown>;
 }
 
-/** Binds a handler to its operation. There is no other way to serve a path: what the contract does not declare cannot be. */
+/** Binds a handler to its operation. There is no other way to serve one: what the contract does not declare cannot be. */
 export function bind<O extends Operation>(operation: O, handler: Handler<O>): Route {
   return { operation, handler: handler as Route['handler'] };
 }

@@ -9,17 +9,19 @@ import {
   listFeatures,
   listMembers,
   listProjects,
+  type Operation,
   operations,
   postAttribute,
   postEnvironment,
   postFeature,
   postProject,
   putProject,
+  sdkRoutes,
   toggleFeature,
 } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { freshId, newEnvironment, newFeature } from '../../testing/features.ts';
+import { freshId, newEnvironment, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
 
 describe('serving the interface', () => {
@@ -51,10 +53,16 @@ describe('serving the interface', () => {
 
   describe('addresses', () => {
     test('every operation answers under the host and under /api of it', async () => {
-      for (const prefix of ['', '/api']) {
-        const response = await send(`${prefix}/v1/environments`);
-        expect(response.status).toBe(200);
-        expect(response.headers.get('content-type')).toContain('application/json');
+      const answers = async (path: string, { method, body }: Operation) => {
+        const nonsense = body === undefined ? {} : { body: '{"nonsense":1}' };
+        const response = await send(path, { method, ...nonsense });
+        return [response.status, ((await response.json()) as { message?: string }).message];
+      };
+      for (const operation of operations) {
+        const path = operation.path.replaceAll(/\{\w+\}/g, 'x');
+        const [status, message] = await answers(path, operation);
+        expect([path, message ?? '']).toEqual([path, expect.not.stringContaining('There is nothing at')]);
+        expect([path, ...(await answers(`/api${path}`, operation))]).toEqual([path, status, message]);
       }
     });
 
@@ -133,7 +141,8 @@ describe('serving the interface', () => {
         paths: Record<string, object>;
       };
       expect(description).toMatchObject({ openapi: '3.1.0', info: { version: '5.0.0' } });
-      expect(Object.values(description.paths).flatMap((path) => Object.keys(path))).toHaveLength(operations.length);
+      const described = Object.values(description.paths).flatMap((path) => Object.keys(path));
+      expect(described).toHaveLength(operations.length + sdkRoutes.length);
       for (const path of ['/v1/openapi.yaml', '/api/v1/openapi.yaml']) {
         const yaml = await fetch(`${service.url}${path}`);
         expect(yaml.headers.get('content-type')).toContain('text/yaml');

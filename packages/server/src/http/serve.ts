@@ -13,7 +13,7 @@ import { bodyLimit, decodeBody, refuseHarm } from './body.ts';
 import { allowAnyOrigin, answerPreflight } from './cors.ts';
 import { fitForm } from './form.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { refusalAnswer } from './refusals.ts';
+import { refusalOf } from './refusals.ts';
 import type { Authenticator, PermissionScope, Requester } from './requester.ts';
 import { type Call, JsonText, type Route } from './route.ts';
 import { checkShape } from './shape.ts';
@@ -197,8 +197,13 @@ function lacking(permission: Permission, { projects, environments }: PermissionS
 const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]?.slice(0, 500) ?? '';
 
 function refuse(reply: FastifyReply, error: unknown, log: Log): void {
-  const { status, body, headers, unexpected } = refusalAnswer(error);
-  if (unexpected) log.error({ request: reply.request.id, err: error }, 'Failed');
+  const refusal = refusalOf(error);
+  const { status, message, body, headers } = refusal;
+  // What is refused on purpose is no news; what became a 5xx by itself is worth a look.
+  if (refusal !== error && status >= 500) log.error({ request: reply.request.id, err: error }, 'Failed');
   if (status === 401) reply.header('WWW-Authenticate', 'Bearer');
-  reply.code(status).headers(headers).send(body);
+  reply
+    .code(status)
+    .headers(headers)
+    .send({ message, ...body });
 }

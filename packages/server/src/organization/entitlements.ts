@@ -1,7 +1,7 @@
 import { forbidden } from '../platform/index.ts';
 
 /** Commercial features that something here asks for. */
-export type Entitlement =
+type Entitlement =
   | 'schedule-feature-flag'
   | 'prerequisites'
   | 'prerequisite-targeting'

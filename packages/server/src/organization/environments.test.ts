@@ -7,7 +7,8 @@ import {
   putEnvironment,
 } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newConnection, newFeature, payloadOf } from '../../testing/features.ts';
+import { payloadOf } from '../../testing/delivery.ts';
+import { newConnection, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
 
 describe('environments', () => {

@@ -1,7 +1,6 @@
 /** Organizations and what structures them: settings, projects, environments, tags. Declares the port `References`. */
-export { type Entitlement, type Entitlements, entitlements } from './entitlements.ts';
+export { type Entitlements, entitlements } from './entitlements.ts';
 export {
-  type EnvironmentService,
   type EnvironmentState,
   environmentKind,
   environmentReferences,
@@ -9,8 +8,8 @@ export {
   environmentsOf,
   type LiveEnvironment,
 } from './environments.ts';
-export { type NewOrganization, type Organization, type Organizations, organizationService } from './organizations.ts';
-export { type ProjectService, type ProjectState, projectKind, projectService, requireProjects } from './projects.ts';
+export { type Organizations, organizationService } from './organizations.ts';
+export { type ProjectState, projectKind, projectService, requireProjects } from './projects.ts';
 export { type References, together, withoutProject } from './references.ts';
 export { organizationRoutes } from './routes.ts';
 export { type OrganizationSettings, settingsId, settingsKind, settingsOf } from './settings.ts';

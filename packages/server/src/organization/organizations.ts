@@ -3,7 +3,7 @@ import type { Actor, Recorder, StateChange } from '../record/index.ts';
 import { environmentKind } from './environments.ts';
 import { settingsId, settingsKind } from './settings.ts';
 
-export interface Organization {
+interface Organization {
   readonly id: string;
   readonly name: string;
   readonly ownerEmail: string;
@@ -11,7 +11,7 @@ export interface Organization {
   readonly dateCreated: Date;
 }
 
-export interface NewOrganization {
+interface NewOrganization {
   readonly name: string;
   readonly ownerEmail: string;
   readonly externalId?: string;

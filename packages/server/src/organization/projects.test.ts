@@ -54,8 +54,10 @@ describe('projects', () => {
     ['an empty public id', { name: 'x', publicId: '' }],
     ['a long description', { name: 'x', description: 'x'.repeat(10_001) }],
     ['an unknown statistics engine', { name: 'x', settings: { statsEngine: 'tea leaves' } }],
-    ['a confidence level of 2', { name: 'x', settings: { confidenceLevel: 2 } }],
+    ['a confidence level of 1', { name: 'x', settings: { confidenceLevel: 1 } }],
+    ['a confidence level of 0.49', { name: 'x', settings: { confidenceLevel: 0.49 } }],
     ['a p-value threshold of 0', { name: 'x', settings: { pValueThreshold: 0 } }],
+    ['a p-value threshold of 0.51', { name: 'x', settings: { pValueThreshold: 0.51 } }],
     ['an unknown setting', { name: 'x', settings: { colour: 'red' } }],
   ])('%s is 400 and nothing is stored', async (_, body) => {
     const { total } = await service.admin.call(listProjects);
@@ -63,12 +65,33 @@ describe('projects', () => {
     expect((await service.admin.call(listProjects)).total).toBe(total);
   });
 
-  test('settings merge key by key', async () => {
+  test('a wrong setting is told with its place and what it may be', async () => {
+    const refusal = (settings: object) =>
+      service.admin.refused(400, postProject, { body: { name: 'x', settings } }).then(({ message }) => message);
+    expect(await refusal({ statsEngine: 'tea leaves' })).toContain(
+      '[settings.statsEngine] must be "bayesian" or "frequentist"',
+    );
+    expect(await refusal({ confidenceLevel: 2 })).toContain(
+      '[settings.confidenceLevel] must be at least 0.5 and below 1',
+    );
+    expect(await refusal({ pValueThreshold: 0 })).toContain(
+      '[settings.pValueThreshold] must be above 0 and at most 0.5',
+    );
+  });
+
+  test('settings at their bounds are taken, and merge key by key', async () => {
     const { id } = await create({ name: 'Settings' });
     const put = async (settings: object) =>
       (await service.admin.call(putProject, { params: { id }, body: { settings } })).project.settings;
-    expect(await put({ confidenceLevel: 0.9 })).toEqual({ confidenceLevel: 0.9 });
-    expect(await put({ statsEngine: 'frequentist' })).toEqual({ confidenceLevel: 0.9, statsEngine: 'frequentist' });
+    expect(await put({ confidenceLevel: 0.5, pValueThreshold: 0.5 })).toEqual({
+      confidenceLevel: 0.5,
+      pValueThreshold: 0.5,
+    });
+    expect(await put({ statsEngine: 'frequentist' })).toEqual({
+      confidenceLevel: 0.5,
+      pValueThreshold: 0.5,
+      statsEngine: 'frequentist',
+    });
   });
 
   test('the same content changes nothing', async () => {

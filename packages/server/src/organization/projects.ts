@@ -56,7 +56,6 @@ export function projectService(
       projects.create(call, (states) => {
         call.demand('createProjects', { projects: [] });
         const { body } = call;
-        checkSettings(body.settings);
         const publicId = chosenPublicId(states, body.publicId, null) ?? freePublicId(states, body.name);
         return { id: newId('prj_'), state: sent({ ...body, publicId }) as ProjectState };
       }),
@@ -75,27 +74,12 @@ export function projectService(
 }
 
 function updated(state: ProjectState, patch: BodyOf<typeof putProject>, publicId: string | undefined): ProjectState {
-  checkSettings(patch.settings);
   const settings = { ...state.settings, ...sent(patch.settings ?? {}) };
   return {
     ...state,
     ...sent({ ...patch, publicId }),
     ...(Object.keys(settings).length === 0 ? {} : { settings }),
   } as ProjectState;
-}
-
-function checkSettings(settings: Project['settings']): void {
-  if (settings === undefined) return;
-  const { statsEngine, confidenceLevel, pValueThreshold } = settings;
-  if (statsEngine !== undefined && !['bayesian', 'frequentist'].includes(statsEngine)) {
-    throw invalid(`settings.statsEngine must be "bayesian" or "frequentist", not ${quoted(statsEngine)}.`);
-  }
-  if (confidenceLevel !== undefined && !(confidenceLevel >= 0.5 && confidenceLevel < 1)) {
-    throw invalid('settings.confidenceLevel must be at least 0.5 and below 1, such as 0.95.');
-  }
-  if (pValueThreshold !== undefined && !(pValueThreshold > 0 && pValueThreshold <= 0.5)) {
-    throw invalid('settings.pValueThreshold must be above 0 and at most 0.5, such as 0.05.');
-  }
 }
 
 function chosenPublicId(states: StateReader, publicId: string | undefined, of: string | null): string | undefined {

@@ -1,18 +1,19 @@
-/** Every way in which the service refuses a request, and the HTTP status it answers with. */
-export const refusalStatuses = {
+/** Every way in which the service refuses a request, and the HTTP status it answers with: the one table of the API. */
+const refusalStatuses = {
   invalid: 400,
   unauthenticated: 401,
-  unpaid: 402,
   forbidden: 403,
   notFound: 404,
   conflict: 409,
   tooLarge: 413,
   gated: 422,
   tooMany: 429,
+  /** A defect of ours. */
+  failed: 500,
   unavailable: 503,
 } as const;
 
-export type RefusalKind = keyof typeof refusalStatuses;
+type RefusalKind = keyof typeof refusalStatuses;
 
 /** Keys that a refusal may carry in its body beside `message`, and headers that go with it. */
 export interface RefusalExtras {

@@ -6,9 +6,8 @@ export { isDatabaseAway } from './database/away.ts';
 export { type Address, connect, type Db, Sockets, type Tx } from './database/connect.ts';
 export { DatabaseError, migrate } from './database/migrate.ts';
 export { Presence } from './database/presence.ts';
-export type { ProjectRoleRule, RoleRule } from './database/tables.ts';
 export { isEmailAddress } from './email-address.ts';
-export { DataDirectoryError, type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/index.ts';
+export { DataDirectoryError, startEmbeddedPostgres } from './embedded-postgres/index.ts';
 export {
   conflict,
   forbidden,
@@ -21,13 +20,13 @@ export {
 } from './errors.ts';
 export { type FileLock, tryLock } from './file-lock.ts';
 export { idMaker, type NewId } from './ids.ts';
-export { type Job, type Jobs, startJobs } from './jobs.ts';
+export { type Job, startJobs } from './jobs.ts';
 export { Journal, readSealed, type SealedPosition, writeSealed } from './journal.ts';
 export { createLog, type Log } from './log.ts';
-export { announce, listenToNews, type News, type NewsListener } from './news.ts';
+export { announce, listenToNews, type News } from './news.ts';
 export { persist } from './persist.ts';
 export { isPublicHost } from './public-host.ts';
-export { judgeRegularExpression, type RegularExpressionVerdict } from './regular-expression/index.ts';
+export { judgeRegularExpression } from './regular-expression/index.ts';
 export { compareSecrets, digest, readSecrets, type Secrets, sealingKey } from './secrets.ts';
 export { rateLimit, readSettings, SettingError, type Settings } from './settings.ts';
 export { within } from './within.ts';

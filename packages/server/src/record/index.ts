@@ -1,13 +1,12 @@
 /** What a write leaves behind: published states and their versions, audit entries, events; and reading what is live. */
 export { type Actor, actorText, eventUserOf, personOf } from './actor.ts';
 export { type AuditEntry, writeAudit } from './audit.ts';
-export { type Changes, changesBetween, previousAttributes } from './changes.ts';
+export { changesBetween, previousAttributes } from './changes.ts';
 export type { EventDraft } from './events.ts';
 export { type LiveChange, LiveStates, type Standing, standingsQuery } from './live-states.ts';
 export {
   createRecorder,
   type Judge,
-  type Judgement,
   type Publication,
   type Recorder,
   type StateChange,

@@ -27,7 +27,7 @@ describe('live states', () => {
       publication: { changes: [{ kind: noteKind, id, state: text === null ? null : { text } }], audit: [] },
       result: null,
     }));
-  const standings = (): Promise<Standing[]> => service.db.selectFrom('configuration').selectAll().execute();
+  const standings = (): Promise<Standing[]> => service.db.selectFrom('current_version').selectAll().execute();
   const text = (id: string) => live.of(service.id)?.kinds.get('note')?.get(id)?.state;
 
   test('read on to where the database stands', async () => {
@@ -60,7 +60,7 @@ describe('live states', () => {
     await service.db.deleteFrom('live_state').where('id', '=', 'b').execute();
     await service.db.updateTable('live_state').set({ version: after }).where('id', '=', 'a').execute();
     await service.db
-      .updateTable('configuration')
+      .updateTable('current_version')
       .set({ version: after, instant: standing?.instant ?? new Date() })
       .execute();
     const behind = new LiveStates(service.db, silent);

@@ -32,7 +32,7 @@ export interface Standing extends ConfigurationVersion {
 }
 
 /** Asks for the versions at which all organizations stand. */
-export const standingsQuery = 'select organization, version, instant from configuration';
+export const standingsQuery = 'select organization, version, instant from current_version';
 
 /**
  * The newest published states of all organizations, in memory. Each organization stands at exactly one configuration
@@ -136,7 +136,7 @@ export class LiveStates {
           select from configuration_version v
           where v.organization = c.organization and v.version = ${known.version} and v.instant = ${known.instant}
         ) as same
-      from configuration c
+      from current_version c
       left join published_state p
         on p.organization = c.organization and p.version > ${known.version} and p.version <= c.version
       where c.organization = ${organization}

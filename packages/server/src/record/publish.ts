@@ -34,7 +34,7 @@ export interface Publication {
 }
 
 /** What a judge decided. */
-export interface Judgement<Result> {
+interface Judgement<Result> {
   /** Null: nothing is to be done. */
   readonly publication: Publication | null;
   /** What the judge wants to hand on, such as what it read. */
@@ -73,7 +73,7 @@ export function createRecorder(tools: { db: Db; clock: Clock; newId: NewId; live
     async publish(organization, actor, judge) {
       for (let judgement = 1; judgement <= mostJudgements; judgement++) {
         const { version } = await db
-          .selectFrom('configuration')
+          .selectFrom('current_version')
           .select('version')
           .where('organization', '=', organization)
           .executeTakeFirstOrThrow();
@@ -82,7 +82,7 @@ export function createRecorder(tools: { db: Db; clock: Clock; newId: NewId; live
         if (publication === null) return { landed: null, result };
         const landed = await db
           .transaction()
-          .execute((tx) => land(tx, { ...tools, organization, actor, states, publication }));
+          .execute((tx) => commit(tx, { ...tools, organization, actor, states, publication }));
         if (landed !== null) {
           await live.at(organization, landed.version);
           return { landed, result };
@@ -94,18 +94,18 @@ export function createRecorder(tools: { db: Db; clock: Clock; newId: NewId; live
     async publishFirst(tx, organization, actor, publication) {
       const at = { version: 0, instant: new Date(0) };
       await tx
-        .insertInto('configuration')
+        .insertInto('current_version')
         .values({ organization, ...at })
         .execute();
       const states = recordingReader(readerOf({ organization, at, kinds: new Map() }));
-      const landed = await land(tx, { ...tools, organization, actor, states, publication });
+      const landed = await commit(tx, { ...tools, organization, actor, states, publication });
       if (landed === null) throw new Error('Nobody else can have changed an organization that does not exist yet.');
       return landed;
     },
   };
 }
 
-interface Landing {
+interface Commit {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly organization: string;
@@ -115,22 +115,22 @@ interface Landing {
 }
 
 /** @returns null when what was judged is no longer so */
-async function land(tx: Tx, landing: Landing): Promise<ConfigurationVersion | null> {
-  const { clock, newId, organization, actor, states, publication } = landing;
-  // From here on the landings of one organization are serial; nothing else is locked, so nothing can deadlock.
+async function commit(tx: Tx, what: Commit): Promise<ConfigurationVersion | null> {
+  const { clock, newId, organization, actor, states, publication } = what;
+  // From here on the writes of one organization are serial; nothing else is locked, so nothing can deadlock.
   const last = await tx
-    .selectFrom('configuration')
+    .selectFrom('current_version')
     .select(['version', 'instant'])
     .where('organization', '=', organization)
     .forUpdate()
     .executeTakeFirstOrThrow();
-  if (last.version !== states.at.version && (await readingsMoved(tx, landing))) return null;
+  if (last.version !== states.at.version && (await readingsMoved(tx, what))) return null;
 
   const version = last.version + 1;
   const instant = new Date(Math.max(clock.now().getTime(), last.instant.getTime() + 1));
   const landed = { version, instant };
   await writeStates(tx, organization, landed, states, publication.changes);
-  await tx.updateTable('configuration').set(landed).where('organization', '=', organization).execute();
+  await tx.updateTable('current_version').set(landed).where('organization', '=', organization).execute();
   await tx
     .insertInto('configuration_version')
     .values({ organization, ...landed })
@@ -147,7 +147,7 @@ async function land(tx: Tx, landing: Landing): Promise<ConfigurationVersion | nu
  *
  * @throws Refusal (conflict) when it is one of the objects to be changed
  */
-async function readingsMoved(tx: Tx, { organization, states, publication }: Landing): Promise<boolean> {
+async function readingsMoved(tx: Tx, { organization, states, publication }: Commit): Promise<boolean> {
   const moved = await tx
     .selectFrom('published_state')
     .select(['kind', 'id', (eb) => eb.fn.max('version').as('version')])

@@ -13,7 +13,7 @@ import type {
 } from '../record/index.ts';
 
 /** A plain resource whose states are published: how it is shown, and in which projects it is seen. */
-export interface Resource<State, Shown> {
+interface Resource<State, Shown> {
   readonly kind: StateKind<State>;
   /** What the audit log calls it. */
   readonly audited: string;

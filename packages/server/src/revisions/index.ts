@@ -1,12 +1,9 @@
-/** The revision engine: landing changes of revisioned objects, and the gates that may stop them. Declares `RevisionKind`, `Gate`. */
-export { type Clearance, type Gate, passGates } from './gates.ts';
+/** The revision engine: landing changes of revisioned objects, and the gates that may stop them. */
+export { type Gate, passGates } from './gates.ts';
 export {
   type Landed,
-  type Landing,
-  type LandingJudge,
   type LiveRevision,
   liveRevision,
-  type RevisedChange,
   type Revision,
   type RevisionKind,
   type Revisions,

@@ -43,7 +43,7 @@ export interface Revision<Content> {
 }
 
 /** One object takes on new content: a draft that is made and landed in one go. */
-export interface RevisedChange<Content> {
+interface RevisedChange<Content> {
   readonly kind: RevisionKind;
   readonly id: string;
   /** Version of the live revision that the content was made from; 0: the object is new. */
@@ -56,7 +56,7 @@ export interface RevisedChange<Content> {
 }
 
 /** What lands together. */
-export interface Landing<Content> extends Omit<Publication, 'changes' | 'events'> {
+interface Landing<Content> extends Omit<Publication, 'changes' | 'events'> {
   readonly revised: readonly RevisedChange<Content>[];
   readonly events?: (landed: Landed) => readonly EventDraft[];
 }
@@ -67,7 +67,7 @@ export interface Landed extends ConfigurationVersion {
 }
 
 /** Decides what lands (null: nothing); like every judge, it may be asked again and does nothing but decide. */
-export type LandingJudge<Content, Result> = (
+type LandingJudge<Content, Result> = (
   states: StateReader,
 ) => Promise<{ landing: Landing<Content> | null; result: Result }>;
 

@@ -1,12 +1,11 @@
 /** What rules target by: attributes and conditions over them. */
 export {
-  type AttributeService,
   type AttributeState,
   attributeKind,
   attributeReferences,
   attributeService,
   defaultAttributes,
 } from './attributes.ts';
-export { attributesIn, type ConditionObject, readCondition } from './condition.ts';
+export { attributesIn, readCondition } from './condition.ts';
 export { requireRegistered } from './registered-attributes.ts';
 export { targetingRoutes } from './routes.ts';

@@ -9,7 +9,7 @@ export { Bodies } from './bodies.ts';
 export { minVersionHeader, readMinVersion, servedSince } from './min-version.ts';
 export { type Ciphertexts, encrypted, type PayloadText, payloadHash, payloadMembers } from './payload-text.ts';
 export type { PayloadSource, Served, ServedConnection } from './source.ts';
-export { askAgainEvent, payloadEvent, type StreamEvent, Streams } from './streams.ts';
+export { askAgainEvent, payloadEvent, Streams } from './streams.ts';
 
 export interface PublicRouteTools {
   readonly source: PayloadSource;

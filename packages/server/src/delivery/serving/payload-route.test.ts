@@ -11,7 +11,8 @@ import {
 } from '@halyard/contract';
 import { decryptText, type Payload } from '@halyard/evaluation';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fetchPayload, newConnection, newEnvironment, newFeature, payloadOf } from '../../../testing/features.ts';
+import { fetchPayload, payloadOf } from '../../../testing/delivery.ts';
+import { newConnection, newEnvironment, newFeature } from '../../../testing/objects.ts';
 import { startService, type TestService } from '../../../testing/service.ts';
 
 /** A request that lets nobody decompress the answer on the way. */

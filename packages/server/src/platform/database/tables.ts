@@ -34,24 +34,13 @@ const bytes = column<Buffer>('bytea');
 /** Kept as written: key order survives, and so does text that `jsonb` refuses. Written as JSON text. */
 const json = <Shape>() => column<Shape, string>('json');
 
-/** A role and the environments it is limited to. */
-export interface RoleRule {
-  readonly role: string;
-  readonly limitAccessByEnvironment: boolean;
-  readonly environments: readonly string[];
-}
-export interface ProjectRoleRule extends RoleRule {
-  readonly project: string;
-  readonly additionalRoles?: readonly RoleRule[];
-}
-
 /** Columns that say what a principal (member or key) may do. */
 const roleColumns = {
   role: text,
   limit_access_by_environment: filled(flag),
   environments: filled(texts),
-  additional_roles: filled(json<readonly RoleRule[]>()),
-  project_roles: filled(json<readonly ProjectRoleRule[]>()),
+  additional_roles: filled(json<unknown>()),
+  project_roles: filled(json<unknown>()),
 };
 
 export const tables = {
@@ -102,8 +91,8 @@ export const tables = {
     date_created: instant,
   },
 
-  /** The configuration version of each organization; its row is locked by every landing. */
-  configuration: { organization: text, version: whole, instant },
+  /** The configuration version that each organization stands at; its row is locked by every write. */
+  current_version: { organization: text, version: whole, instant },
   /** The instant of every version there was. */
   configuration_version: { organization: text, version: whole, instant },
   /** Every state that a payload reads, append-only: a landing adds a row for each object it changes. */

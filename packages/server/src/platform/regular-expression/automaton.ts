@@ -29,7 +29,7 @@ export interface Label {
 }
 
 /** Positions that may come next. Every position at the end of a loop shares one, so a loop of k words needs no k² edges. */
-export interface Bundle {
+interface Bundle {
   readonly targets: readonly number[];
   /** The repeat or the sequence that lets them come next. */
   readonly origin: Span;

@@ -2,7 +2,7 @@
 export type CodePoints = readonly number[];
 
 export const LAST_CODE_POINT = 0x10ffff;
-export const NO_CODE_POINTS: CodePoints = [];
+const NO_CODE_POINTS: CodePoints = [];
 
 export function union(sets: readonly CodePoints[]): CodePoints {
   if (sets.length === 1) return sets[0] ?? NO_CODE_POINTS;

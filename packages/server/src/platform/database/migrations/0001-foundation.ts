@@ -82,7 +82,7 @@ const statements = [
   `create index api_key_organization on api_key (organization, id)`,
 
   // One row an organization, rewritten by every landing: room beside it keeps the updates on the same page.
-  `create table configuration (
+  `create table current_version (
      organization text collate "C" primary key references organization on delete cascade,
      version bigint not null,
      instant timestamptz not null

@@ -1,6 +1,6 @@
-import { addMember } from './access/index.ts';
-import { type CommandTools, operator, withTools } from './command-tools.ts';
-import { endOnRefusal, readCommand, readProcessSettings, UsageError, withDatabase } from './operator.ts';
+import { addMember } from '../access/index.ts';
+import { endOnRefusal, readCommand, UsageError } from './program.ts';
+import { type CommandTools, operator, runAction } from './tools.ts';
 
 /** Makes and lists organizations, straight on the database. */
 const usage = `usage: npm run organizations -- create --name NAME --owner-email EMAIL [--external-id ID] [--admin]
@@ -9,7 +9,6 @@ With --admin the owner becomes a member with the role admin, so that features ca
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-const settings = readProcessSettings();
 await endOnRefusal(async () => {
   const { action, values } = readCommand(usage, {
     name: { type: 'string' },
@@ -17,10 +16,7 @@ await endOnRefusal(async () => {
     'external-id': { type: 'string' },
     admin: { type: 'boolean', default: false },
   });
-  const actions: Readonly<Record<string, (tools: CommandTools) => Promise<void>>> = { create, list };
-  const run = Object.hasOwn(actions, action) ? actions[action] : undefined;
-  if (run === undefined) throw new UsageError(usage);
-  await withDatabase(settings, (address) => withTools(settings, address, run));
+  await runAction(usage, { create, list }, action);
 
   async function create({ db, clock, newId, organizations }: CommandTools): Promise<void> {
     const { name, 'owner-email': ownerEmail, 'external-id': externalId, admin } = values;

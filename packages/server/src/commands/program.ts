@@ -5,11 +5,10 @@ import {
   DataDirectoryError,
   isDatabaseAway,
   Refusal,
-  readSettings,
   SettingError,
   type Settings,
   startEmbeddedPostgres,
-} from './platform/index.ts';
+} from '../platform/index.ts';
 
 /** What the programs that an operator starts have in common: settings, the database, and how they end when refused. */
 
@@ -36,16 +35,6 @@ export async function endOnRefusal(program: () => Promise<void>): Promise<void> 
 }
 
 const isTakenPort = (error: unknown) => (error as NodeJS.ErrnoException | null)?.code === 'EADDRINUSE';
-
-/** The settings of this process; one that cannot be used ends it with a line that says so. */
-export function readProcessSettings(): Settings {
-  try {
-    return readSettings(process.env);
-  } catch (error) {
-    tell((error as Error).message);
-    process.exit(1);
-  }
-}
 
 /** Runs a command on the database: on that of a running service where there is one, else it is started for as long. */
 export async function withDatabase(settings: Settings, run: (address: Address) => Promise<void>): Promise<void> {

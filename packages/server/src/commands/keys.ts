@@ -1,7 +1,7 @@
-import type { ApiKey } from './access/index.ts';
-import { type CommandTools, operator, withTools } from './command-tools.ts';
-import { endOnRefusal, readCommand, readProcessSettings, UsageError, withDatabase } from './operator.ts';
-import { invalid } from './platform/index.ts';
+import type { ApiKey } from '../access/index.ts';
+import { invalid } from '../platform/index.ts';
+import { endOnRefusal, readCommand, UsageError } from './program.ts';
+import { type CommandTools, operator, runAction } from './tools.ts';
 
 /** Makes, lists and disables secret keys, straight on the database. */
 const usage = `usage: npm run keys -- create [--role admin] [--description TEXT] [--expires 2027-01-31 | 90d] [--organization ID]
@@ -10,7 +10,6 @@ const usage = `usage: npm run keys -- create [--role admin] [--description TEXT]
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-const settings = readProcessSettings();
 await endOnRefusal(async () => {
   const { action, rest, values } = readCommand(usage, {
     role: { type: 'string', default: 'admin' },
@@ -18,23 +17,11 @@ await endOnRefusal(async () => {
     expires: { type: 'string' },
     organization: { type: 'string' },
   });
-  const run = async (tools: CommandTools) => {
-    const organization = await chosenOrganization(tools, values.organization);
-    switch (action) {
-      case 'create':
-        return create(tools, organization);
-      case 'list':
-        return list(tools, organization);
-      case 'disable':
-        return disable(tools, organization);
-      default:
-        throw new UsageError(usage);
-    }
-  };
-  if (!['create', 'list', 'disable'].includes(action)) throw new UsageError(usage);
-  await withDatabase(settings, (address) => withTools(settings, address, run));
+  await runAction(usage, { create, list, disable }, action);
 
-  async function create({ keys, clock }: CommandTools, organization: string): Promise<void> {
+  async function create(tools: CommandTools): Promise<void> {
+    const { keys, clock } = tools;
+    const organization = await chosenOrganization(tools, values.organization);
     const expiresAt = readExpiry(values.expires, clock.now());
     const { role, description } = values;
     const { apiKey, key } = await keys.create(organization, { role, description, expiresAt }, operator);
@@ -44,14 +31,16 @@ await endOnRefusal(async () => {
     );
   }
 
-  async function list({ keys }: CommandTools, organization: string): Promise<void> {
-    for (const key of await keys.list(organization)) say(describe(key));
+  async function list(tools: CommandTools): Promise<void> {
+    const organization = await chosenOrganization(tools, values.organization);
+    for (const key of await tools.keys.list(organization)) say(describe(key));
   }
 
-  async function disable({ keys }: CommandTools, organization: string): Promise<void> {
+  async function disable(tools: CommandTools): Promise<void> {
     const [id] = rest;
     if (id === undefined) throw new UsageError(usage);
-    await keys.disable(organization, id, operator);
+    const organization = await chosenOrganization(tools, values.organization);
+    await tools.keys.disable(organization, id, operator);
     say(`Key ${id} is disabled.`);
   }
 });

@@ -1,12 +1,11 @@
-import { endOnRefusal, readProcessSettings, withDatabase } from './operator.ts';
-import { connect, migrate } from './platform/index.ts';
+import { connect, migrate, readSettings } from '../platform/index.ts';
+import { endOnRefusal, withDatabase } from './program.ts';
 
 /** Brings the database up to date without starting the service. */
-const settings = readProcessSettings();
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 await endOnRefusal(() =>
-  withDatabase(settings, async (address) => {
+  withDatabase(readSettings(process.env), async (address) => {
     const db = connect(address, () => undefined);
     try {
       const applied = await migrate(db);
