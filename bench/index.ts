@@ -1,6 +1,6 @@
 /**
  * Measures what the project promises, beside a peer or the physical floor in the same run, and prints tables:
- *   npm run bench [-- evaluation | compile | delivery | admin | start …]
+ *   npm run bench [-- evaluation | compile | delivery | streams | admin | start …]
  */
 import { cpus, totalmem } from 'node:os';
 import { endAll, type Halyard, newDataDirectory } from '../e2e/support/halyard.ts';
@@ -9,6 +9,7 @@ import { benchCompile } from './compile.ts';
 import { benchDelivery } from './delivery.ts';
 import { benchEvaluation } from './evaluation.ts';
 import { benchStart } from './start.ts';
+import { benchStreams } from './streams.ts';
 import { startWithFeatures } from './support/features.ts';
 import { progress, type Row, table } from './support/rows.ts';
 
@@ -21,6 +22,7 @@ const parts: Readonly<Record<string, { title: string; measure(): Promise<Row[]> 
   evaluation: { title: 'Evaluation beside the JavaScript SDK', measure: benchEvaluation },
   compile: { title: 'Compiling payloads', measure: async () => benchCompile() },
   delivery: { title: 'SDK payloads beside bare node:http', measure: async () => benchDelivery(await service()) },
+  streams: { title: 'Streams beside bare node:http', measure: async () => benchStreams(await service()) },
   admin: { title: 'Admin API beside bare node:http', measure: async () => benchAdmin(await service()) },
   start: { title: 'Starting', measure: benchStart },
 };

@@ -1,8 +1,8 @@
 import type { Payload } from '@halyard/evaluation';
 
-/** Asks for a payload as an SDK does. */
+/** Asks for a payload as an SDK does; uncompressed, since compressed bodies follow a moment later. */
 export const fetchPayload = (url: string, key: string, headers: Record<string, string> = {}): Promise<Response> =>
-  fetch(`${url}/api/features/${key}`, { headers });
+  fetch(`${url}/api/features/${key}`, { headers: { 'accept-encoding': 'identity', ...headers } });
 
 /** The payload of a connection, not older than a version. */
 export async function payloadOf(url: string, key: string, version: number): Promise<Payload> {

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { Client } from 'pg';
 import { backoff } from './backoff.ts';
 import { type Address, clientConfig, type Db, Sockets, type Tx } from './database/connect.ts';
@@ -15,9 +15,12 @@ export type News =
   | { readonly topic: 'configuration'; readonly organization: string; readonly version: number }
   | { readonly topic: 'payload'; readonly organization: string; readonly connection: string; readonly version: number };
 
+/** What announces news when it is evaluated, and its transaction commits. */
+export const announcement = (news: News): RawBuilder<unknown> => sql`pg_notify(${channel}, ${JSON.stringify(news)})`;
+
 /** Announces when the transaction commits, and not at all when it does not. */
 export async function announce(tx: Tx | Db, news: News): Promise<void> {
-  await sql`select pg_notify(${channel}, ${JSON.stringify(news)})`.execute(tx);
+  await sql`select ${announcement(news)}`.execute(tx);
 }
 
 export interface NewsHandlers<Row> {

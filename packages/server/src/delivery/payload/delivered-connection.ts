@@ -48,6 +48,7 @@ export class DeliveredConnection implements ServedConnection {
   /** What must be compiled again; null: nothing. */
   #pending: Affected | null = 'all';
   #hashed: { readonly text: PayloadText; readonly hash: string } | null = null;
+  #encrypted: { readonly hash: string; readonly ciphertexts: Ciphertexts } | null = null;
   #served: (Served & { readonly change: PayloadChange }) | null = null;
   #version = 0;
   #refreshing: Promise<void> | null = null;
@@ -162,27 +163,30 @@ export class DeliveredConnection implements ServedConnection {
     const { changes, log, databaseAnswers } = this.#tools;
     const known = changes.of(this.id);
     if (known?.hash === fresh.hash) return known;
-    const key = this.#encryptionKey;
-    const encrypt = () => (key === null ? null : encrypted(text, key, () => randomBytes(16)));
+    const unsettled = { ...fresh, ciphertexts: this.#ciphertexts(fresh.hash, text) };
     try {
       if (!databaseAnswers()) throw new Error('the database is away');
       const of = { organization: this.organization, connection: this.id };
-      const settled = await within(longestSettling, 'settling a change', changes.settle(of, fresh, encrypt));
+      const settled = await within(longestSettling, 'settling a change', changes.settle(of, unsettled));
       this.#attempt = 0;
       // The same version came out differently: another build of this service shares the database. Each serves its own.
-      const differs = settled.version === fresh.version && settled.hash !== fresh.hash;
-      return differs ? { ...fresh, ciphertexts: encrypt() } : settled;
+      return settled.version === fresh.version && settled.hash !== fresh.hash ? unsettled : settled;
     } catch (error) {
       log.warn({ err: error, connection: this.id }, 'A changed payload is served before its change is settled');
       this.#settleLater();
-      return this.#unsettled(fresh, encrypt);
+      const before = this.#served?.change;
+      return before?.hash === fresh.hash ? before : unsettled;
     }
   }
 
-  /** The same ciphertexts as long as the payload stays the same. */
-  #unsettled(fresh: Omit<PayloadChange, 'ciphertexts'>, encrypt: () => Ciphertexts | null): PayloadChange {
-    const before = this.#served?.change;
-    return before?.hash === fresh.hash ? before : { ...fresh, ciphertexts: encrypt() };
+  /** Made once for each change, also where settling it takes several tries. Null: the payload goes out plain. */
+  #ciphertexts(hash: string, text: PayloadText): Ciphertexts | null {
+    const key = this.#encryptionKey;
+    if (key === null) return null;
+    if (this.#encrypted?.hash !== hash) {
+      this.#encrypted = { hash, ciphertexts: encrypted(text, key, () => randomBytes(16)) };
+    }
+    return this.#encrypted.ciphertexts;
   }
 
   #settleLater(): void {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { announce, type Db } from '../../platform/index.ts';
+import { announcement, type Db } from '../../platform/index.ts';
 import type { ConfigurationVersion } from '../../record/index.ts';
 import type { Ciphertexts } from '../serving/index.ts';
 
@@ -73,31 +73,29 @@ export class PayloadChanges {
   /**
    * Takes the newest change where it is this payload already, or newer than this process; else writes this one. Of several
    * processes that compile the same change, the first writes it and its ciphertext is everyone's.
+   *
+   * One statement, since SDKs wait for it: the row's own lock makes processes take turns.
    */
-  async settle(
-    of: ChangedConnection,
-    fresh: Omit<PayloadChange, 'ciphertexts'>,
-    encrypt: () => Ciphertexts | null,
-  ): Promise<PayloadChange> {
-    const settled = await this.#db.transaction().execute(async (tx) => {
-      await sql`select pg_advisory_xact_lock(hashtext('payload_change'), hashtext(${of.connection}))`.execute(tx);
-      const newest = await rowOf(tx, of).executeTakeFirst();
-      if (newest !== undefined && (newest.hash === fresh.hash || newest.version >= fresh.version)) return newest;
-      const change = { ...fresh, ciphertexts: encrypt() };
-      const written = {
-        ...fresh,
-        ciphertexts: change.ciphertexts === null ? null : JSON.stringify(change.ciphertexts),
-      };
-      await tx
-        .insertInto('payload_change')
-        .values({ ...of, ...written })
-        .onConflict((on) => on.columns(['organization', 'connection']).doUpdateSet(written))
-        .execute();
-      await announce(tx, { topic: 'payload', ...of, version: fresh.version });
-      return change;
-    });
-    this.note(of, settled);
-    return settled;
+  async settle(of: ChangedConnection, fresh: PayloadChange): Promise<PayloadChange> {
+    const { version, instant, hash, ciphertexts } = fresh;
+    const news = announcement({ topic: 'payload', ...of, version });
+    const { rows } = await sql`
+      with written as (
+        insert into payload_change as known (organization, connection, version, instant, hash, ciphertexts)
+        values (${of.organization}, ${of.connection}, ${version}, ${instant}, ${hash},
+                ${ciphertexts === null ? null : JSON.stringify(ciphertexts)})
+        on conflict (organization, connection) do update
+          set version = excluded.version, instant = excluded.instant, hash = excluded.hash,
+              ciphertexts = excluded.ciphertexts
+          where known.version < excluded.version and known.hash <> excluded.hash
+        returning connection
+      )
+      select ${news} from written`.execute(this.#db);
+    const settled = rows.length > 0 ? fresh : await rowOf(this.#db, of).executeTakeFirst();
+    // Nobody deletes such a row but with its connection, which then asks for nothing any more.
+    const change = settled ?? fresh;
+    this.note(of, change);
+    return change;
   }
 }
 

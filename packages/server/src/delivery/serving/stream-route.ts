@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { allowAnyOrigin } from '../../http/index.ts';
+import { anyOrigin } from '../../http/index.ts';
 import type { Clock, Log, Settings } from '../../platform/index.ts';
 import { servedSince } from './min-version.ts';
 import { failed, noKey, openToAll, type PublicRoute, reading, refuse, whyUnknown } from './public-route.ts';
@@ -9,6 +9,19 @@ import { newStream, send } from './streams.ts';
 const path = /^(?:\/api)?\/sub(?:\/([^/?]*))?\/?(?:\?|$)/;
 /** A change that is younger than this is told to a new subscriber: it may have come between its GET and its subscription. */
 const newsworthyFor = 60_000;
+
+/** Written with `writeHead` alone: headers that are set one by one stay in memory as long as the stream is open. */
+const streamHeaders = [
+  ...anyOrigin,
+  'Content-Type',
+  'text/event-stream',
+  'Cache-Control',
+  'no-cache',
+  'Connection',
+  'keep-alive',
+  'X-Accel-Buffering',
+  'no',
+] as const;
 
 /** `GET /sub/{clientKey}`: tells each change of a payload as it comes. */
 export function streamRoute(tools: { source: PayloadSource; settings: Settings; clock: Clock; log: Log }): {
@@ -26,6 +39,9 @@ export function streamRoute(tools: { source: PayloadSource; settings: Settings; 
   }, 1_000);
   timer.unref();
   const most = settings.SSE_MAX_CONNECTIONS ?? Number.POSITIVE_INFINITY;
+  const countDown = () => {
+    open--;
+  };
 
   const subscribe = (
     request: IncomingMessage,
@@ -37,14 +53,7 @@ export function streamRoute(tools: { source: PayloadSource; settings: Settings; 
     const isNews = clock.now().getTime() - served.change.instant.getTime() < newsworthyFor;
     // Without an id the newest event is news only while it is young; with one, whatever is newer than it.
     const from = lastId ?? (isNews ? -1 : served.event.id);
-    allowAnyOrigin(response);
-    response.writeHead(200, {
-      'Content-Type': 'text/event-stream',
-      'Cache-Control': 'no-cache',
-      Connection: 'keep-alive',
-      'X-Accel-Buffering': 'no',
-      'X-Service-Config-Version': connection.version,
-    });
+    response.writeHead(200, [...streamHeaders, 'X-Service-Config-Version', String(connection.version)]);
     response.write('retry: 10000\n\n');
     const stream = newStream(response, from, second, settings.SSE_LIFETIME_SECONDS);
     connection.streams.add(stream);
@@ -60,7 +69,8 @@ export function streamRoute(tools: { source: PayloadSource; settings: Settings; 
       return refuse(response, { status: 503, error: 'No more streams are taken at the moment. Ask again later.' });
     }
     open++;
-    response.on('close', () => open--);
+    response.on('close', countDown);
+    if (connection.served !== null) return subscribe(request, response, connection, connection.served);
     servedSince(connection, 0).then(
       (served) => (served === null ? refuse(response, failed) : subscribe(request, response, connection, served)),
       (error: unknown) => {

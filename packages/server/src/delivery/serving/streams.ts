@@ -10,28 +10,34 @@ interface Stream {
   lastId: number;
 }
 
-/** An event that streams carry: bytes in parts, so that a payload is in memory once however many read it. */
+/** An event that streams carry: in memory once, and written in one piece, however many read it. */
 export interface StreamEvent {
   readonly id: number;
-  readonly parts: readonly Buffer[];
-  readonly size: number;
+  readonly bytes: Buffer;
 }
 
 const heartbeatSeconds = 30;
+const graceSeconds = 10;
 const heartbeat = Buffer.from('data:\n\n');
 const mostUnread = 1_000_000;
 
 /** Makes the event of a new payload. */
 export function payloadEvent(id: number, members: Buffer): StreamEvent {
-  const parts = [Buffer.from(`event: features\nid: ${id}\ndata: {`), members, Buffer.from('\n\n')];
-  return { id, parts, size: members.length };
+  // Most payloads have no stream when they change: put together for the first that has.
+  let bytes: Buffer | undefined;
+  return {
+    id,
+    get bytes() {
+      bytes ??= Buffer.concat([Buffer.from(`event: features\nid: ${id}\ndata: {`), members, Buffer.from('\n\n')]);
+      return bytes;
+    },
+  };
 }
 
 /** Makes the event that tells a client to ask for its evaluation again. */
 export const askAgainEvent = (id: number): StreamEvent => ({
   id,
-  parts: [Buffer.from(`event: features-updated\nid: ${id}\ndata:\n\n`)],
-  size: 0,
+  bytes: Buffer.from(`event: features-updated\nid: ${id}\ndata:\n\n`),
 });
 
 /** The open streams of one connection. */
@@ -59,8 +65,10 @@ export class Streams {
   /** Keeps streams alive, ends those whose time is over, and drops those that no longer read. */
   tick(second: number): void {
     for (const stream of this.#open) {
-      if (second >= stream.endsAt) stream.response.end();
-      else if (second % heartbeatSeconds === stream.beatsAt) write(stream, [heartbeat], 0);
+      // A reader that is gone without a word never takes the end of its stream.
+      if (second >= stream.endsAt + graceSeconds) stream.response.destroy();
+      else if (second >= stream.endsAt) stream.response.end();
+      else if (second % heartbeatSeconds === stream.beatsAt) write(stream, heartbeat);
     }
   }
 }
@@ -68,18 +76,13 @@ export class Streams {
 export function send(stream: Stream, event: StreamEvent): void {
   if (event.id <= stream.lastId) return;
   stream.lastId = event.id;
-  write(stream, event.parts, event.size);
+  write(stream, event.bytes);
 }
 
 /** Who leaves more unread than the event itself and a million bytes is cut off: the SDK comes back and starts afresh. */
-function write({ response }: Stream, parts: readonly Buffer[], size: number): void {
-  if (response.writableLength > size + mostUnread) {
-    response.destroy();
-    return;
-  }
-  response.cork();
-  for (const part of parts) response.write(part);
-  response.uncork();
+function write({ response }: Stream, bytes: Buffer): void {
+  if (response.writableLength > bytes.length + mostUnread) response.destroy();
+  else response.write(bytes);
 }
 
 /** Where a new stream stands. */
