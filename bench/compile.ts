@@ -1,5 +1,4 @@
-import { CompiledConnection } from '../packages/server/src/delivery/payload/compiled-connection.ts';
-import { Bodies, payloadHash, payloadMembers } from '../packages/server/src/delivery/serving/index.ts';
+import { Bodies, CompiledConnection, payloadHash, payloadMembers } from '../packages/server/src/delivery/index.ts';
 import {
   everyCapability,
   FeatureDependents,
