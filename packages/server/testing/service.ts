@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { addMember, type NewKey } from '../src/access/index.ts';
 import { type App, startApp } from '../src/app.ts';
 import { operatorServices } from '../src/operator-services.ts';
+import { type OrganizationSettings, settingsId, settingsKind } from '../src/organization/index.ts';
 import { createLog, type Db, readSettings } from '../src/platform/index.ts';
 import { type Actor, LiveStates, type Recorder } from '../src/record/index.ts';
 import { type Client, client } from './client.ts';
@@ -37,6 +38,8 @@ export interface TestService extends TestOrganization {
   newMember(email: string, role?: string): Promise<string>;
   /** Publishes states directly, as parts of the service that are not built yet will. */
   readonly recorder: Recorder;
+  /** Publishes the settings of an organization, which have no operation of their own yet; what is left out is as from the start. */
+  setSettings(settings: Partial<OrganizationSettings>, organization?: string): Promise<void>;
   /** The organization's configuration version now. */
   version(organization?: string): Promise<number>;
   /** Where its processes keep what they know. */
@@ -110,6 +113,10 @@ export async function startService(
     },
     newMember: (email, role = 'admin') =>
       database.db.transaction().execute((tx) => addMember(tx, tools, first.id, { email, name: '', role }, actor)),
+    async setSettings(settings, organization = first.id) {
+      const changes = [{ kind: settingsKind, id: settingsId, state: settings }];
+      await tools.recorder.publish(organization, actor, () => ({ publication: { changes, audit: [] }, result: null }));
+    },
     async version(organization = first.id) {
       const row = await database.db
         .selectFrom('current_version')

@@ -9,6 +9,7 @@ import {
 } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { payloadOf } from '../../testing/delivery.ts';
+import { inlineExperiment } from '../../testing/flags/states.ts';
 import { freshId, newConnection, newEnvironment, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
 import { type FeatureState, featureKind, type StoredRule } from './feature.ts';
@@ -93,22 +94,7 @@ describe('updating a feature', () => {
     expect(feature.revision.version).toBe(1);
     expect(await rowsOf(id)).toEqual(before);
 
-    const inline: StoredRule = {
-      id: 'fr_inline',
-      type: 'experiment',
-      description: '',
-      condition: '',
-      enabled: true,
-      scheduleRules: [],
-      savedGroupTargeting: [],
-      prerequisites: [],
-      allEnvironments: true,
-      environments: [],
-      allProjects: true,
-      projects: [],
-      trackingKey: id,
-      values: [{ value: 'true', weight: 1 }],
-    };
+    const inline = inlineExperiment({ id: 'fr_inline', trackingKey: id, values: [{ value: 'true', weight: 1 }] });
     await rewrite(id, (state) => ({ ...state, rules: [...state.rules, inline] }));
     const withInline = await get(id);
     expect(withInline.rules.at(-1)).toMatchObject({ type: 'experiment', id: 'fr_inline' });
