@@ -40,6 +40,8 @@ export interface TestService extends TestOrganization {
   readonly recorder: Recorder;
   /** Publishes the settings of an organization, which have no operation of their own yet; what is left out is as from the start. */
   setSettings(settings: Partial<OrganizationSettings>, organization?: string): Promise<void>;
+  /** What was recorded of an object, oldest first. */
+  history(id: string): Promise<History>;
   /** The organization's configuration version now. */
   version(organization?: string): Promise<number>;
   /** Where its processes keep what they know. */
@@ -117,6 +119,7 @@ export async function startService(
       const changes = [{ kind: settingsKind, id: settingsId, state: settings }];
       await tools.recorder.publish(organization, actor, () => ({ publication: { changes, audit: [] }, result: null }));
     },
+    history: (id) => historyOf(database.db, id),
     async version(organization = first.id) {
       const row = await database.db
         .selectFrom('current_version')
@@ -138,6 +141,24 @@ export async function startService(
 }
 
 const adminKey = { role: 'admin', description: 'test', expiresAt: null };
+
+/** What was recorded of the object with an id: rows as they are stored. */
+async function historyOf(db: Db, id: string) {
+  const [audits, events, revisions] = await Promise.all([
+    db.selectFrom('audit').selectAll().where('entity_id', '=', id).orderBy('id').execute(),
+    db
+      .selectFrom('event')
+      .innerJoin('outbox', 'outbox.event', 'event.id')
+      .selectAll('event')
+      .where('object_id', '=', id)
+      .orderBy('outbox.position')
+      .execute(),
+    db.selectFrom('revision').selectAll().where('entity', '=', id).orderBy('version').execute(),
+  ]);
+  return { audits, events, revisions };
+}
+
+type History = Awaited<ReturnType<typeof historyOf>>;
 
 async function firstOrganization(db: Db) {
   const organization = await db.selectFrom('organization').select('id').executeTakeFirstOrThrow();

@@ -21,7 +21,7 @@ describe('deleting a feature', () => {
     expect(await service.admin.call(deleteFeature, { params: { id } })).toEqual({ deletedId: id });
     await service.admin.refused(404, deleteFeature, { params: { id } });
     await service.admin.refused(404, getFeature, { params: { id } });
-    expect(await service.db.selectFrom('revision').select('id').where('entity', '=', id).execute()).toEqual([]);
+    expect((await service.history(id)).revisions).toEqual([]);
 
     const { id: live } = await newFeature(service);
     await service.setSettings({ restApiBypassesReviews: true });
