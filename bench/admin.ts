@@ -1,4 +1,4 @@
-import { type Halyard, secretKey } from '../e2e/support/halyard.ts';
+import { type Halyard, secretKey } from '../packages/server/testing/halyard.ts';
 import { featureId } from './support/features.ts';
 import { besideBareServer } from './support/load.ts';
 import type { Row } from './support/rows.ts';

@@ -1,13 +1,7 @@
-import { CompiledConnection } from '../packages/server/src/delivery/payload/compiled-connection.ts';
-import { Bodies, payloadHash, payloadMembers } from '../packages/server/src/delivery/serving/index.ts';
-import {
-  everyCapability,
-  FeatureDependents,
-  featureKind,
-  type PayloadOptions,
-  ruleKinds,
-} from '../packages/server/src/flags/index.ts';
+import { Bodies, CompiledConnection, payloadHash, payloadMembers } from '../packages/server/src/delivery/index.ts';
+import { FeatureDependents, featureKind, ruleKinds } from '../packages/server/src/flags/index.ts';
 import { readerOf } from '../packages/server/src/record/index.ts';
+import { payloadOptions } from '../packages/server/testing/flags/payload-options.ts';
 import { featureState, force, put, rollout, statesOf } from '../packages/server/testing/flags/states.ts';
 import { bounded, figure, median, progress, type Row } from './support/rows.ts';
 
@@ -15,18 +9,7 @@ const featureCount = 10_000;
 const rounds = 7;
 const environments = ['production', 'staging', 'dev'];
 
-const options: PayloadOptions = {
-  environment: 'production',
-  projects: null,
-  capabilities: everyCapability,
-  includeRuleIds: true,
-  includeExperimentNames: true,
-  includeProjectIdInMetadata: false,
-  includeTagsInMetadata: false,
-  hashSecureAttributes: false,
-  includeAutoExperiments: false,
-  savedGroupReferences: false,
-};
+const options = payloadOptions({ projects: null, includeRuleIds: true, includeExperimentNames: true });
 
 /** The payload of 10,000 features: compiled whole, and after one change. The time ends with the JSON that is sent. */
 export function benchCompile(): Row[] {

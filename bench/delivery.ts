@@ -1,5 +1,5 @@
 import { postSdkConnection } from '@halyard/contract';
-import type { Halyard } from '../e2e/support/halyard.ts';
+import type { Halyard } from '../packages/server/testing/halyard.ts';
 import { featureCount, featureId } from './support/features.ts';
 import { besideBareServer } from './support/load.ts';
 import { type Row, throughput } from './support/rows.ts';

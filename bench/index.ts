@@ -3,7 +3,7 @@
  *   npm run bench [-- evaluation | compile | delivery | streams | admin | start …]
  */
 import { cpus, totalmem } from 'node:os';
-import { endAll, type Halyard, newDataDirectory } from '../e2e/support/halyard.ts';
+import { endAll, type Halyard, newDataDirectory } from '../packages/server/testing/halyard.ts';
 import { benchAdmin } from './admin.ts';
 import { benchCompile } from './compile.ts';
 import { benchDelivery } from './delivery.ts';

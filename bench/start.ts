@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { newDataDirectory, startHalyard } from '../e2e/support/halyard.ts';
+import { newDataDirectory, startHalyard } from '../packages/server/testing/halyard.ts';
 import { bounded, median, progress, type Row } from './support/rows.ts';
 
 const idleSeconds = 60;

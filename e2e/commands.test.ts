@@ -9,7 +9,7 @@ import {
   newDataDirectory,
   runProgram,
   startHalyard,
-} from './support/halyard.ts';
+} from '../packages/server/testing/halyard.ts';
 
 /** The operator's commands, as programs, beside a running service and without one. */
 

@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { connect, startEmbeddedPostgres } from '../packages/server/src/platform/index.ts';
 import type { Client } from '../packages/server/testing/client.ts';
 import { payloadOf } from '../packages/server/testing/delivery.ts';
+import { type Halyard, newDataDirectory, startHalyard } from '../packages/server/testing/halyard.ts';
 import { newConnection } from '../packages/server/testing/objects.ts';
-import { type Halyard, newDataDirectory, startHalyard } from './support/halyard.ts';
 
 /**
  * Kills the service while it writes, starts it again, and compares: every write that was acknowledged is there, and none

@@ -2,7 +2,6 @@ import { createServer } from 'node:net';
 import { getFeature } from '@halyard/contract';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase, databaseUrl } from '../packages/server/testing/database.ts';
-import { newFeature } from '../packages/server/testing/objects.ts';
 import {
   type DataDirectory,
   endAll,
@@ -10,7 +9,8 @@ import {
   newDataDirectory,
   runProgram,
   startHalyard,
-} from './support/halyard.ts';
+} from '../packages/server/testing/halyard.ts';
+import { newFeature } from '../packages/server/testing/objects.ts';
 
 /** The life of the service's process: how it starts, refuses to start, is killed and stopped. */
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { endAll, newDataDirectory, startHalyard } from './support/halyard.ts';
+import { endAll, newDataDirectory, startHalyard } from '../packages/server/testing/halyard.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 

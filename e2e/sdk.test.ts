@@ -4,8 +4,14 @@ import { EventSource } from 'eventsource';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, databaseUrl, type TestDatabase } from '../packages/server/testing/database.ts';
 import { payloadOf } from '../packages/server/testing/delivery.ts';
+import {
+  type DataDirectory,
+  endAll,
+  type Halyard,
+  newDataDirectory,
+  startHalyard,
+} from '../packages/server/testing/halyard.ts';
 import { newConnection, newFeature } from '../packages/server/testing/objects.ts';
-import { type DataDirectory, endAll, type Halyard, newDataDirectory, startHalyard } from './support/halyard.ts';
 
 /** The published JavaScript SDK, as it is, against running services: two processes on one database. */
 

@@ -8,7 +8,7 @@ import { type Import, readImports } from './layers/imports.ts';
 import { JOINING_FOLDERS, MODULES, PACKAGES } from './layers/places.ts';
 import { objectionTo } from './layers/rules.ts';
 
-const SOURCES = 'packages/**/*.{ts,tsx,mts,cts,js,jsx,mjs,cjs}';
+const SOURCES = '{packages,bench,e2e,scripts}/**/*.{ts,tsx,mts,cts,js,jsx,mjs,cjs}';
 const NOT_OURS = new Set(['node_modules', 'dist', 'coverage', 'fixtures']);
 
 /** All violations below the top of a repository, as lines for people, and how many files were read. */

@@ -1,5 +1,5 @@
 import { postFeature } from '@halyard/contract';
-import { type Halyard, startHalyard } from '../../e2e/support/halyard.ts';
+import { type Halyard, startHalyard } from '../../packages/server/testing/halyard.ts';
 import { progress } from './rows.ts';
 
 export const featureCount = 100;

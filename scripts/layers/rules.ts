@@ -10,7 +10,7 @@ const OURS = /^@halyard\/([^/]+)/;
  */
 export function objectionTo(path: string, specifier: string): string | undefined {
   const from = placeOf(path);
-  if (from.package === undefined) return undefined;
+  if (from.package === undefined) return objectionFromOutside(from, path, specifier);
   const named = OURS.exec(specifier)?.[1];
   if (named !== undefined) return objectionToPackage(from, from.package, named);
   if (!specifier.startsWith('.')) return undefined;
@@ -24,6 +24,20 @@ export function objectionTo(path: string, specifier: string): string | undefined
     return objection ?? (isAid ? undefined : `is inside another package: import @halyard/${to.package}`);
   }
   return from.package === 'server' && to.use === 'production' ? objectionToModule(from, to) : undefined;
+}
+
+/** From outside, the packages are used as each other's tests use them: by their faces, and what is for tests. */
+function objectionFromOutside(from: Place, path: string, specifier: string): string | undefined {
+  if (!specifier.startsWith('.')) {
+    return OURS.test(specifier) && specifier.split('/').length > 2 ? 'is inside another package' : undefined;
+  }
+  const to = placeOf(posix.join(posix.dirname(path), specifier));
+  if (to.package === undefined) {
+    const isElsewhere = to.folder !== undefined && to.folder !== from.folder;
+    return isElsewhere ? `is of ${to.folder}: what both need belongs into the testing folder of a package` : undefined;
+  }
+  if (to.use === 'testing' || to.isFace) return undefined;
+  return `is inside ${to.module === undefined ? `the package ${to.package}` : `the module ${to.module}`}: import its index.ts`;
 }
 
 function objectionToPackage(from: Place, importer: string, imported: string): string | undefined {

@@ -1,5 +1,5 @@
-import { type Keys, keyService } from './access/index.ts';
-import { type Organizations, organizationService } from './organization/index.ts';
+import { type KeyService, keyService } from './access/index.ts';
+import { type OrganizationService, organizationService } from './organization/index.ts';
 import { type Clock, type Db, idMaker, type NewId } from './platform/index.ts';
 import { createRecorder, type LiveStates, type Recorder } from './record/index.ts';
 import { defaultAttributes } from './targeting/index.ts';
@@ -8,8 +8,8 @@ import { defaultAttributes } from './targeting/index.ts';
 export interface OperatorServices {
   readonly newId: NewId;
   readonly recorder: Recorder;
-  readonly keys: Keys;
-  readonly organizations: Organizations;
+  readonly keys: KeyService;
+  readonly organizations: OrganizationService;
 }
 
 export function operatorServices({ db, clock, live }: { db: Db; clock: Clock; live: LiveStates }): OperatorServices {

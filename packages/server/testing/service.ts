@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { addMember, type NewKey } from '../src/access/index.ts';
 import { type App, startApp } from '../src/app.ts';
 import { operatorServices } from '../src/operator-services.ts';
+import { type OrganizationSettings, settingsId, settingsKind } from '../src/organization/index.ts';
 import { createLog, type Db, readSettings } from '../src/platform/index.ts';
 import { type Actor, LiveStates, type Recorder } from '../src/record/index.ts';
 import { type Client, client } from './client.ts';
@@ -37,6 +38,10 @@ export interface TestService extends TestOrganization {
   newMember(email: string, role?: string): Promise<string>;
   /** Publishes states directly, as parts of the service that are not built yet will. */
   readonly recorder: Recorder;
+  /** Publishes the settings of an organization, which have no operation of their own yet; what is left out is as from the start. */
+  setSettings(settings: Partial<OrganizationSettings>, organization?: string): Promise<void>;
+  /** What was recorded of an object, oldest first. */
+  history(id: string): Promise<History>;
   /** The organization's configuration version now. */
   version(organization?: string): Promise<number>;
   /** Where its processes keep what they know. */
@@ -110,6 +115,11 @@ export async function startService(
     },
     newMember: (email, role = 'admin') =>
       database.db.transaction().execute((tx) => addMember(tx, tools, first.id, { email, name: '', role }, actor)),
+    async setSettings(settings, organization = first.id) {
+      const changes = [{ kind: settingsKind, id: settingsId, state: settings }];
+      await tools.recorder.publish(organization, actor, () => ({ publication: { changes, audit: [] }, result: null }));
+    },
+    history: (id) => historyOf(database.db, id),
     async version(organization = first.id) {
       const row = await database.db
         .selectFrom('current_version')
@@ -131,6 +141,24 @@ export async function startService(
 }
 
 const adminKey = { role: 'admin', description: 'test', expiresAt: null };
+
+/** What was recorded of the object with an id: rows as they are stored. */
+async function historyOf(db: Db, id: string) {
+  const [audits, events, revisions] = await Promise.all([
+    db.selectFrom('audit').selectAll().where('entity_id', '=', id).orderBy('id').execute(),
+    db
+      .selectFrom('event')
+      .innerJoin('outbox', 'outbox.event', 'event.id')
+      .selectAll('event')
+      .where('object_id', '=', id)
+      .orderBy('outbox.position')
+      .execute(),
+    db.selectFrom('revision').selectAll().where('entity', '=', id).orderBy('version').execute(),
+  ]);
+  return { audits, events, revisions };
+}
+
+type History = Awaited<ReturnType<typeof historyOf>>;
 
 async function firstOrganization(db: Db) {
   const organization = await db.selectFrom('organization').select('id').executeTakeFirstOrThrow();

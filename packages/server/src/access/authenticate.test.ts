@@ -105,7 +105,7 @@ describe('who asks', () => {
     const row = await service.db.selectFrom('api_key').selectAll().where('id', '=', keyId).executeTakeFirstOrThrow();
     expect(row.hash).toHaveLength(32);
     expect(row.preview).toBe(`secret_admin_…${key.slice(-4)}`);
-    const audits = await service.db.selectFrom('audit').selectAll().where('entity_id', '=', keyId).execute();
+    const { audits } = await service.history(keyId);
     expect(audits.map(({ event }) => event)).toEqual(['apiKey.create']);
     expect(JSON.stringify([row, audits])).not.toContain(key.slice('secret_admin_'.length, -4));
     expect(JSON.stringify(audits)).not.toContain(row.hash.toString('hex'));
@@ -249,12 +249,8 @@ describe('on whose behalf', () => {
       name: 'CI',
       requestedBy: { id: dana, name: '', email: 'dana@example.com' },
     });
-    const audit = await service.db
-      .selectFrom('audit')
-      .select('actor')
-      .where('entity_id', '=', feature.id)
-      .executeTakeFirstOrThrow();
-    expect(audit.actor).toEqual({
+    const { audits } = await service.history(feature.id);
+    expect(audits[0]?.actor).toEqual({
       type: 'api_key',
       apiKey: key.keyId,
       name: 'CI',

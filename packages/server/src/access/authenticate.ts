@@ -13,7 +13,7 @@ import {
 } from '../platform/index.ts';
 import type { LiveStates } from '../record/index.ts';
 import { type ApiKey, keyFromRow } from './keys.ts';
-import type { Members } from './members.ts';
+import type { MemberService } from './members.ts';
 import { effectivePermissions, isAllowed, isVisible } from './permission-check.ts';
 import { actorOf, nameRequester } from './requested-by.ts';
 
@@ -44,7 +44,7 @@ export function authenticator(tools: {
   log: Log;
   presence: Presence;
   live: LiveStates;
-  members: Members;
+  members: MemberService;
   appOrigin: string;
   deploymentKey: DeploymentKey | null;
 }): Authenticator {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Organizations } from '../organization/index.ts';
+import type { OrganizationService } from '../organization/index.ts';
 import type { Clock, Db, NewId } from '../platform/index.ts';
 import type { Actor } from '../record/index.ts';
 import { addMember } from './add-member.ts';
@@ -24,7 +24,7 @@ const firstStartLock = 4_810_001;
  * @param admin null: the deployment names nobody
  */
 export async function firstStart(
-  tools: { db: Db; clock: Clock; newId: NewId; organizations: Organizations },
+  tools: { db: Db; clock: Clock; newId: NewId; organizations: OrganizationService },
   admin: FirstAdmin | null,
 ): Promise<FirstStart> {
   return tools.db.transaction().execute(async (tx) => {

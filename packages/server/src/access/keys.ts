@@ -34,7 +34,7 @@ export interface NewKey {
 }
 
 /** Secret keys, as the operator and, later, administrators manage them. */
-export interface Keys {
+export interface KeyService {
   /** @returns the key's record and, this once, its text */
   create(organization: string, input: NewKey, actor: Actor): Promise<{ apiKey: ApiKey; key: string }>;
   list(organization: string): Promise<ApiKey[]>;
@@ -44,7 +44,7 @@ export interface Keys {
 
 const longestHint = 20;
 
-export function keyService({ db, clock, newId }: { db: Db; clock: Clock; newId: NewId }): Keys {
+export function keyService({ db, clock, newId }: { db: Db; clock: Clock; newId: NewId }): KeyService {
   const audit = (action: string, { id, description, roles, ...key }: ApiKey): AuditEntry => ({
     event: `apiKey.${action}`,
     entity: { object: 'apiKey', id, name: description },

@@ -19,7 +19,7 @@ export interface Member {
 export type EmailOf = (member: string) => string | undefined;
 
 /** The members of organizations. */
-export interface Members {
+export interface MemberService {
   /** Those that match, by id. */
   list(organization: string, filters: Omit<QueryOf<typeof listMembers>, 'limit' | 'offset'>): Promise<Member[]>;
   /**
@@ -40,7 +40,7 @@ export interface Members {
 
 const idPrefix = 'u_';
 
-export function memberService(db: Db): Members {
+export function memberService(db: Db): MemberService {
   const emails = new Map<string, { readonly version: number; readonly emailOf: EmailOf }>();
   const versionOf = async (organization: string): Promise<number> => {
     const row = await db

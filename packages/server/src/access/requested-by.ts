@@ -2,7 +2,7 @@ import type { Credentials } from '../http/index.ts';
 import { invalid, quoted } from '../platform/index.ts';
 import type { Actor } from '../record/index.ts';
 import type { ApiKey } from './keys.ts';
-import type { Member, Members } from './members.ts';
+import type { Member, MemberService } from './members.ts';
 
 const header = 'X-Service-Requested-By';
 
@@ -14,7 +14,7 @@ const header = 'X-Service-Requested-By';
 export async function nameRequester(
   key: ApiKey,
   values: Credentials['requestedBy'],
-  members: Members,
+  members: MemberService,
 ): Promise<Member | null> {
   const given = [values ?? []].flat().map((value) => value.trim());
   if (given.length > 1) throw invalid(`${header} is sent twice. Name one member.`);

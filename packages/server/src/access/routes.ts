@@ -1,8 +1,8 @@
 import { listMembers } from '@halyard/contract';
 import { bind, type Paginate, type Route } from '../http/index.ts';
-import { type Members, showMember } from './members.ts';
+import { type MemberService, showMember } from './members.ts';
 
-export function accessRoutes(members: Members, paginate: Paginate): Route[] {
+export function accessRoutes(members: MemberService, paginate: Paginate): Route[] {
   return [
     bind(listMembers, async (call) => {
       call.demand('manageTeam', { projects: [] });

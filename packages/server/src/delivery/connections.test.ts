@@ -11,7 +11,6 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newConnection, newEnvironment } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
-import { settingsId, settingsKind } from '../organization/index.ts';
 import { capabilitiesOf, sdkLanguages } from './sdk-languages.ts';
 
 describe('SDK connections', () => {
@@ -61,9 +60,9 @@ describe('SDK connections', () => {
 
   test('the keys that encrypt and sign stay out of the audit log', async () => {
     const { id, encryptionKey, proxySigningKey } = await newConnection(service.admin);
-    const rows = await service.db.selectFrom('audit').selectAll().where('entity_id', '=', id).execute();
-    expect(rows.map(({ event }) => event)).toEqual(['sdk-connection.create']);
-    const text = JSON.stringify(rows);
+    const { audits } = await service.history(id);
+    expect(audits.map(({ event }) => event)).toEqual(['sdk-connection.create']);
+    const text = JSON.stringify(audits);
     expect(text).not.toContain(encryptionKey);
     expect(text).not.toContain(proxySigningKey);
   });
@@ -141,13 +140,7 @@ describe('SDK connections', () => {
 
   test('where projects are required, none is 400', async () => {
     const { admin, id } = await service.newOrganization('Required');
-    await service.recorder.publish(id, { type: 'system' }, () => ({
-      publication: {
-        changes: [{ kind: settingsKind, id: settingsId, state: { requireProjectForSdkConnections: true } }],
-        audit: [],
-      },
-      result: null,
-    }));
+    await service.setSettings({ requireProjectForSdkConnections: true }, id);
     await admin.refused(400, postSdkConnection, { body: body() });
     const { project } = await admin.call(postProject, { body: { name: 'One' } });
     const connection = await newConnection(admin, { projects: [project.id] });

@@ -4,6 +4,7 @@ export { connectionReferences, connectionService } from './connections.ts';
 export { deliveredFeatures } from './delivered-features.ts';
 export { Delivery } from './delivery.ts';
 export { LastKnownGood } from './last-known-good.ts';
+export { CompiledConnection } from './payload/compiled-connection.ts';
 export { PayloadChanges } from './payload/payload-changes.ts';
 export { deliveryRoutes } from './routes.ts';
-export { publicRoutes } from './serving/index.ts';
+export { Bodies, payloadHash, payloadMembers, publicRoutes } from './serving/index.ts';

@@ -2,7 +2,6 @@ import { getFeature, listFeatures, postFeature, updateFeature } from '@halyard/c
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freshId, newEnvironment, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
-import { settingsId, settingsKind } from '../organization/index.ts';
 
 describe('creating a feature', () => {
   let service: TestService;
@@ -15,11 +14,6 @@ describe('creating a feature', () => {
 
   const body = (more: object = {}) => ({ id: freshId(), defaultValue: 'false', owner: service.owner.id, ...more });
   const refused = (more: object) => service.admin.refused(400, postFeature, { body: body(more) });
-  const settings = (state: object) =>
-    service.recorder.publish(service.id, { type: 'system' }, () => ({
-      publication: { changes: [{ kind: settingsKind, id: settingsId, state }], audit: [] },
-      result: null,
-    }));
 
   test('it is live at once, as version 1, with everything that was not said filled in', async () => {
     const feature = await newFeature(service, { id: 'first' });
@@ -109,15 +103,15 @@ describe('creating a feature', () => {
 
   test('a new id must match the organization’s expression; an old one stays editable [flags M6]', async () => {
     const { id } = await newFeature(service, { id: 'Abc' });
-    await settings({ featureRegexValidator: '^[a-z_]+$', featureKeyExample: 'my_flag' });
+    await service.setSettings({ featureRegexValidator: '^[a-z_]+$', featureKeyExample: 'my_flag' });
     const { message } = await refused({ id: 'Abd' });
     expect(message).toContain('^[a-z_]+$');
     expect(message).toContain('my_flag');
     const changed = await service.admin.call(updateFeature, { params: { id }, body: { description: 'Still here' } });
     expect(changed.feature.description).toBe('Still here');
-    await settings({ featureRegexValidator: '((' });
+    await service.setSettings({ featureRegexValidator: '((' });
     await newFeature(service, { id: 'Abe' });
-    await settings({});
+    await service.setSettings({});
   });
 
   test('a feature is boolean unless it says otherwise, and booleans are coerced [flags M7]', async () => {
@@ -281,19 +275,19 @@ describe('creating a feature', () => {
   });
 
   test('where a project is required, none is 400', async () => {
-    await settings({ requireProjectForFeatures: true });
+    await service.setSettings({ requireProjectForFeatures: true });
     expect((await refused({})).message).toContain('project');
-    await settings({});
+    await service.setSettings({});
   });
 
   test('where attributes must be registered, others are 400, in conditions and as hash attributes', async () => {
-    await settings({ requireRegisteredAttributes: { isOn: true, requireProjectScoping: false } });
+    await service.setSettings({ requireRegisteredAttributes: { isOn: true, requireProjectScoping: false } });
     const condition = '{"$or":[{"shoeSize":44},{"deviceType":"mobile"}]}';
     expect((await refused({ rules: [{ type: 'force', value: 'true', condition }] })).message).toContain('shoeSize');
     const rollout = { type: 'rollout', value: 'true', coverage: 0.5, hashAttribute: 'shoeSize' };
     expect((await refused({ rules: [rollout] })).message).toContain('shoeSize');
     await newFeature(service, { rules: [{ type: 'rollout', value: 'true', coverage: 0.5, hashAttribute: 'id' }] });
-    await settings({});
+    await service.setSettings({});
   });
 
   test('two that create the same id at once: one succeeds, the other learns that it exists', async () => {

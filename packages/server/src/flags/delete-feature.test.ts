@@ -4,7 +4,6 @@ import { payloadOf } from '../../testing/delivery.ts';
 import { newConnection, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
 import { openStream } from '../../testing/streams.ts';
-import { settingsId, settingsKind } from '../organization/index.ts';
 
 describe('deleting a feature', () => {
   let service: TestService;
@@ -22,16 +21,10 @@ describe('deleting a feature', () => {
     expect(await service.admin.call(deleteFeature, { params: { id } })).toEqual({ deletedId: id });
     await service.admin.refused(404, deleteFeature, { params: { id } });
     await service.admin.refused(404, getFeature, { params: { id } });
-    expect(await service.db.selectFrom('revision').select('id').where('entity', '=', id).execute()).toEqual([]);
+    expect((await service.history(id)).revisions).toEqual([]);
 
     const { id: live } = await newFeature(service);
-    await service.recorder.publish(service.id, { type: 'system' }, () => ({
-      publication: {
-        changes: [{ kind: settingsKind, id: settingsId, state: { restApiBypassesReviews: true } }],
-        audit: [],
-      },
-      result: null,
-    }));
+    await service.setSettings({ restApiBypassesReviews: true });
     await service.admin.call(deleteFeature, { params: { id: live } });
   });
 
@@ -57,13 +50,7 @@ describe('deleting a feature', () => {
     await payloadOf(service.url, connection.key, await service.version(organization.id));
     const stream = await openStream(service.url, connection.key);
     expect(JSON.parse((await stream.next()).data)).toMatchObject({ features: { [id]: { defaultValue: false } } });
-    await service.recorder.publish(organization.id, { type: 'system' }, () => ({
-      publication: {
-        changes: [{ kind: settingsKind, id: settingsId, state: { restApiBypassesReviews: true } }],
-        audit: [],
-      },
-      result: null,
-    }));
+    await service.setSettings({ restApiBypassesReviews: true }, organization.id);
     const { version } = await admin.answer(deleteFeature, { params: { id } });
     expect((await payloadOf(service.url, connection.key, version)).features).toEqual({});
     expect((await admin.call(listFeatures)).total).toBe(0);

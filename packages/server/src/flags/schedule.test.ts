@@ -2,12 +2,13 @@ import { postFeature, updateFeature } from '@halyard/contract';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { payloadOf } from '../../testing/delivery.ts';
+import { payloadOptions } from '../../testing/flags/payload-options.ts';
 import { freshId, newConnection, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
 import { openStream } from '../../testing/streams.ts';
+import { type Live, readerOf } from '../record/index.ts';
 import { type FeatureState, featureKind } from './feature.ts';
 import { payloadCompiler, ruleKinds } from './index.ts';
-import { everyCapability } from './payload/options.ts';
 import { isScheduledOn, nextBoundary } from './schedule.ts';
 
 const instants = fc.date({ min: new Date('2020-01-01'), max: new Date('2030-01-01'), noInvalidDate: true });
@@ -200,46 +201,23 @@ describe('schedules in the running service', () => {
       .where('version', '<=', before)
       .orderBy('version')
       .execute();
-    const live = new Map(rows.map((row) => [`${row.kind} ${row.id}`, row]));
     const { instant: then } = await service.db
       .selectFrom('configuration_version')
       .select('instant')
       .where('version', '=', before)
       .executeTakeFirstOrThrow();
-    const find = (kind: string, id: string) => {
-      const row = live.get(`${kind} ${id}`);
-      if (row === undefined || row.state === null) return null;
-      return {
-        kind,
-        id,
-        version: row.version,
-        ordinal: row.ordinal,
-        dateCreated: row.date_created,
-        dateUpdated: row.date_updated,
-        state: row.state,
-      };
-    };
-    const reader = {
-      organization: service.id,
-      at: { version: before, instant: then },
-      get: (kind: { name: string }, id: string) => find(kind.name, id) as never,
-      all: (kind: { name: string }) =>
-        [...live.values()]
-          .filter((row) => row.kind === kind.name)
-          .flatMap((row) => find(kind.name, row.id) ?? []) as never,
-    };
-    const compiler = payloadCompiler(reader, ruleKinds([]), {
-      environment: 'production',
-      projects: [],
-      capabilities: everyCapability,
-      includeRuleIds: false,
-      includeExperimentNames: false,
-      includeProjectIdInMetadata: false,
-      includeTagsInMetadata: false,
-      hashSecureAttributes: false,
-      includeAutoExperiments: false,
-      savedGroupReferences: false,
-    });
+    const kinds = new Map<string, Map<string, Live>>();
+    for (const { kind, id, version, ordinal, state, ...dates } of rows) {
+      const ofKind = kinds.get(kind) ?? new Map<string, Live>();
+      kinds.set(kind, ofKind);
+      if (state === null) ofKind.delete(id);
+      else {
+        const { date_created: dateCreated, date_updated: dateUpdated } = dates;
+        ofKind.set(id, { kind, id, version, ordinal, state, dateCreated, dateUpdated });
+      }
+    }
+    const reader = readerOf({ organization: service.id, at: { version: before, instant: then }, kinds });
+    const compiler = payloadCompiler(reader, ruleKinds([]), payloadOptions());
     expect(compiler.feature(created.id)?.rules).toHaveLength(1);
     // Nobody edited the feature: its own date and revision stay.
     const states = await service.db

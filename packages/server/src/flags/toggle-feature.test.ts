@@ -47,13 +47,11 @@ describe('toggling a feature', () => {
   test('the reason is in the audit log', async () => {
     const { id } = await newFeature(service);
     await toggle(id, { dev: true }, 'Incident 42');
-    const audit = await service.db
-      .selectFrom('audit')
-      .select(['event', 'reason'])
-      .where('entity_id', '=', id)
-      .where('event', '=', 'feature.toggle')
-      .execute();
-    expect(audit).toEqual([{ event: 'feature.toggle', reason: 'Incident 42' }]);
+    const { audits } = await service.history(id);
+    expect(audits.map(({ event, reason }) => [event, reason])).toEqual([
+      ['feature.create', null],
+      ['feature.toggle', 'Incident 42'],
+    ]);
   });
 
   test('parallel toggles of different features all apply', async () => {

@@ -1,4 +1,4 @@
-import type { Members } from '../access/index.ts';
+import type { MemberService } from '../access/index.ts';
 import type { Call, Paginate } from '../http/index.ts';
 import type { Entitlements } from '../organization/index.ts';
 import { type Clock, type NewId, notFound } from '../platform/index.ts';
@@ -18,7 +18,7 @@ export type DeliveredFeatures = (call: Call, clientKey: string) => Promise<Reado
 /** What the services of features work with. */
 export interface FeatureTools {
   readonly revisions: Revisions;
-  readonly members: Members;
+  readonly members: MemberService;
   readonly kinds: RuleKinds;
   readonly entitlements: Entitlements;
   readonly paginate: Paginate;

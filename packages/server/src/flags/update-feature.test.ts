@@ -9,6 +9,7 @@ import {
 } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { payloadOf } from '../../testing/delivery.ts';
+import { inlineExperiment } from '../../testing/flags/states.ts';
 import { freshId, newConnection, newEnvironment, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
 import { type FeatureState, featureKind, type StoredRule } from './feature.ts';
@@ -27,11 +28,6 @@ describe('updating a feature', () => {
     service.admin.call(updateFeature, { params: { id }, body });
   const get = async (id: string): Promise<Feature> =>
     (await service.admin.call(getFeature, { params: { id } })).feature;
-  const rowsOf = async (id: string) => ({
-    revisions: (await service.db.selectFrom('revision').select('version').where('entity', '=', id).execute()).length,
-    events: (await service.db.selectFrom('event').select('id').where('object_id', '=', id).execute()).length,
-    audits: (await service.db.selectFrom('audit').select('id').where('entity_id', '=', id).execute()).length,
-  });
   /** Changes the stored state past the interface, as rows of old may be. */
   const rewrite = (id: string, change: (state: FeatureState) => FeatureState) =>
     service.recorder.publish(service.id, { type: 'system' }, (states) => {
@@ -49,7 +45,7 @@ describe('updating a feature', () => {
     expect(feature).toMatchObject({ description: 'New', tags: ['a'], revision: { version: 2 } });
     expect(bypassedGates).toBeUndefined();
     expect(await get(id)).toEqual(feature);
-    expect(await rowsOf(id)).toMatchObject({ revisions: 2 });
+    expect((await service.history(id)).revisions).toHaveLength(2);
   });
 
   test('the same content changes nothing: no revision, no event, the same date', async () => {
@@ -58,7 +54,7 @@ describe('updating a feature', () => {
       tags: ['a'],
       rules: [{ type: 'force', value: 'true' }],
     });
-    const before = await rowsOf(created.id);
+    const before = await service.history(created.id);
     const { feature } = await update(created.id, {
       description: 'Same',
       tags: ['a'],
@@ -68,7 +64,7 @@ describe('updating a feature', () => {
       environments: { production: { enabled: true } },
     });
     expect(feature).toEqual(created);
-    expect(await rowsOf(created.id)).toEqual(before);
+    expect(await service.history(created.id)).toEqual(before);
   });
 
   test('sending back the rules as they were read creates no revision and emits nothing [flags M19]', async () => {
@@ -87,28 +83,13 @@ describe('updating a feature', () => {
       ],
     });
     const { rules } = await get(id);
-    const before = await rowsOf(id);
+    const before = await service.history(id);
     const { feature } = await update(id, { rules });
     expect(feature.rules).toEqual(rules);
     expect(feature.revision.version).toBe(1);
-    expect(await rowsOf(id)).toEqual(before);
+    expect(await service.history(id)).toEqual(before);
 
-    const inline: StoredRule = {
-      id: 'fr_inline',
-      type: 'experiment',
-      description: '',
-      condition: '',
-      enabled: true,
-      scheduleRules: [],
-      savedGroupTargeting: [],
-      prerequisites: [],
-      allEnvironments: true,
-      environments: [],
-      allProjects: true,
-      projects: [],
-      trackingKey: id,
-      values: [{ value: 'true', weight: 1 }],
-    };
+    const inline = inlineExperiment({ id: 'fr_inline', trackingKey: id, values: [{ value: 'true', weight: 1 }] });
     await rewrite(id, (state) => ({ ...state, rules: [...state.rules, inline] }));
     const withInline = await get(id);
     expect(withInline.rules.at(-1)).toMatchObject({ type: 'experiment', id: 'fr_inline' });
@@ -189,15 +170,10 @@ describe('updating a feature', () => {
     const { version } = await service.admin.answer(updateFeature, { params: { id }, body: { description: 'x' } });
     expect((await payloadOf(service.url, connection.key, version)).features[id]).toEqual({ defaultValue: false });
     expect((await get(id)).rules).toEqual(rules);
-    const event = await service.db
-      .selectFrom('event')
-      .select('data')
-      .where('object_id', '=', id)
-      .where('event', '=', 'feature.updated')
-      .executeTakeFirstOrThrow();
-    const shown = (event.data as { data: { object: { environments: Record<string, { rules: unknown[] }> } } }).data
-      .object;
-    expect(Object.values(shown.environments).map((environment) => environment.rules)).toEqual([[], []]);
+    const { events } = await service.history(id);
+    const updated = events.find(({ event }) => event === 'feature.updated');
+    const environments = { production: { rules: [] }, dev: { rules: [] } };
+    expect(updated?.data).toMatchObject({ data: { object: { environments } } });
   });
 
   test('"all environments" wins over a list beside it; denied without a list means nowhere [flags M28]', async () => {
@@ -342,12 +318,7 @@ describe('updating a feature', () => {
     const { revision } = await get(id);
     // Every update that was told it applied is one revision; none overwrote another unseen.
     expect(revision.version).toBe(1 + won.length);
-    const revisions = await service.db
-      .selectFrom('revision')
-      .select(['version', 'base_version'])
-      .where('entity', '=', id)
-      .orderBy('version')
-      .execute();
+    const { revisions } = await service.history(id);
     expect(revisions.map(({ base_version: base, version }) => version - base)).toEqual(revisions.map(() => 1));
   });
 
@@ -403,17 +374,10 @@ describe('updating a feature', () => {
   test('audit and events tell what changed, in the transaction of the change', async () => {
     const { id } = await newFeature(service, { tags: ['a'] });
     await update(id, { defaultValue: 'true', tags: ['b'] });
-    const audits = await service.db.selectFrom('audit').selectAll().where('entity_id', '=', id).orderBy('id').execute();
+    const { audits, events } = await service.history(id);
     expect(audits.map(({ event }) => event)).toEqual(['feature.create', 'feature.update']);
     const { pre, post } = JSON.parse(audits[1]?.details ?? '{}') as { pre: FeatureState; post: FeatureState };
     expect([pre.defaultValue, post.defaultValue]).toEqual(['false', 'true']);
-    const events = await service.db
-      .selectFrom('event')
-      .innerJoin('outbox', 'outbox.event', 'event.id')
-      .select(['event.event', 'event.data'])
-      .where('object_id', '=', id)
-      .orderBy('outbox.position')
-      .execute();
     expect(events.map(({ event }) => event)).toEqual([
       'feature.created',
       'feature.revision.published',

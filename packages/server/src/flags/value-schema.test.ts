@@ -2,7 +2,6 @@ import { getFeature, postFeature, postProject, updateFeature } from '@halyard/co
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freshId, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
-import { settingsId, settingsKind } from '../organization/index.ts';
 
 describe('the schema of a feature’s values', () => {
   let service: TestService;
@@ -126,13 +125,7 @@ describe('the schema of a feature’s values', () => {
 
   test('where the organization only warns, ignoreWarnings clears it', async () => {
     const organization = await service.newOrganization('Warns');
-    await service.recorder.publish(organization.id, { type: 'system' }, () => ({
-      publication: {
-        changes: [{ kind: settingsKind, id: settingsId, state: { blockPublishOnSchemaError: false } }],
-        audit: [],
-      },
-      result: null,
-    }));
+    await service.setSettings({ blockPublishOnSchemaError: false }, organization.id);
     const { id } = await newFeature(organization, { valueType: 'json', defaultValue: '{}' });
     const { gates, warnings } = await organization.admin.refused(422, updateFeature, {
       params: { id },

@@ -8,7 +8,7 @@ export {
   environmentsOf,
   type LiveEnvironment,
 } from './environments.ts';
-export { type Organizations, organizationService } from './organizations.ts';
+export { type OrganizationService, organizationService } from './organizations.ts';
 export { type ProjectState, projectKind, projectService, requireProjects } from './projects.ts';
 export { type References, together, withoutProject } from './references.ts';
 export { organizationRoutes } from './routes.ts';

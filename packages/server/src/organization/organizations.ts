@@ -17,7 +17,7 @@ interface NewOrganization {
   readonly externalId?: string;
 }
 
-export interface Organizations {
+export interface OrganizationService {
   /** Creates an organization with everything it has from the first moment, in the given transaction. */
   create(tx: Tx, input: NewOrganization, actor: Actor): Promise<Organization>;
   /** Newest first. */
@@ -30,7 +30,7 @@ export function organizationService(tools: {
   newId: NewId;
   recorder: Recorder;
   defaults: readonly StateChange[];
-}): Organizations {
+}): OrganizationService {
   return {
     async create(tx, { name, ownerEmail, externalId }, actor) {
       if (name.length < 3 || name.length > 60) throw invalid('The name of an organization has 3 to 60 characters.');

@@ -25,12 +25,7 @@ describe('projects', () => {
     await admin.refused(404, getProject, { params: { id: project.id } });
     await admin.refused(404, putProject, { params: { id: project.id }, body: {} });
     await admin.refused(404, deleteProject, { params: { id: project.id } });
-    const audits = await service.db
-      .selectFrom('audit')
-      .select('event')
-      .where('entity_id', '=', project.id)
-      .orderBy('id')
-      .execute();
+    const { audits } = await service.history(project.id);
     expect(audits.map(({ event }) => event)).toEqual(['project.create', 'project.update', 'project.delete']);
   });
 

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { payloadOf } from '../../testing/delivery.ts';
 import { newConnection, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
-import { settingsId, settingsKind } from '../organization/index.ts';
 
 describe('attributes', () => {
   let service: TestService;
@@ -119,13 +118,7 @@ describe('attributes', () => {
         .where('organization', '=', organization)
         .executeTakeFirstOrThrow()
     ).person;
-    await service.recorder.publish(organization, { type: 'system' }, () => ({
-      publication: {
-        changes: [{ kind: settingsKind, id: settingsId, state: { secureAttributeSalt: 'salt' } }],
-        audit: [],
-      },
-      result: null,
-    }));
+    await service.setSettings({ secureAttributeSalt: 'salt' }, organization);
     await admin.call(postAttribute, { body: { property: 'email', datatype: 'string' } });
     const { key } = await newConnection(admin, { hashSecureAttributes: true });
     const { id } = await newFeature(

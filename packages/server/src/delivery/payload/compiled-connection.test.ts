@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { payloadOptions } from '../../../testing/flags/payload-options.ts';
 import { featureState, force, put, rollout, statesOf } from '../../../testing/flags/states.ts';
 import {
-  everyCapability,
   type FeatureContent,
   FeatureDependents,
   featureKind,
@@ -13,18 +13,13 @@ import { type LiveChange, type OrganizationStates, readerOf } from '../../record
 import { CompiledConnection } from './compiled-connection.ts';
 
 const kinds = ruleKinds([]);
-const options: PayloadOptions = {
-  environment: 'production',
+const options = payloadOptions({
   projects: ['prj_a'],
-  capabilities: everyCapability,
   includeRuleIds: true,
-  includeExperimentNames: false,
   includeProjectIdInMetadata: true,
   includeTagsInMetadata: true,
-  hashSecureAttributes: false,
-  includeAutoExperiments: false,
   savedGroupReferences: true,
-};
+});
 
 const ids = ['a', 'b', 'c', 'd', 'e'];
 const start = Date.parse('2026-01-31T09:00:00.000Z');

@@ -1,31 +1,18 @@
 import type { FeatureDefinition } from '@halyard/evaluation';
 import { describe, expect, test } from 'vitest';
+import { payloadOptions } from '../../../testing/flags/payload-options.ts';
 import { force, inlineExperiment, rollout, type StatesInput, statesOf } from '../../../testing/flags/states.ts';
 import { readerOf } from '../../record/index.ts';
 import { ruleKinds } from '../rule-kinds.ts';
 import { payloadCompiler } from './compile.ts';
-import { everyCapability, type PayloadOptions } from './options.ts';
+import type { PayloadOptions } from './options.ts';
 
 const kinds = ruleKinds([]);
-
-const options = (more: Partial<PayloadOptions> = {}): PayloadOptions => ({
-  environment: 'production',
-  projects: [],
-  capabilities: everyCapability,
-  includeRuleIds: false,
-  includeExperimentNames: false,
-  includeProjectIdInMetadata: false,
-  includeTagsInMetadata: false,
-  hashSecureAttributes: false,
-  includeAutoExperiments: false,
-  savedGroupReferences: false,
-  ...more,
-});
 
 /** The definitions of all features that are in the payload. */
 function compile(input: StatesInput, more: Partial<PayloadOptions> = {}): Record<string, FeatureDefinition> {
   const states = statesOf(input);
-  const compiler = payloadCompiler(readerOf(states), kinds, options(more));
+  const compiler = payloadCompiler(readerOf(states), kinds, payloadOptions(more));
   const definitions = [...(states.kinds.get('feature')?.keys() ?? [])].map((id) => [id, compiler.feature(id)] as const);
   return Object.fromEntries(definitions.filter((entry): entry is [string, FeatureDefinition] => entry[1] !== null));
 }
@@ -235,7 +222,7 @@ describe('prerequisites', () => {
       ]),
     );
     const states = statesOf({ features: chain });
-    const compiler = payloadCompiler(readerOf(states), kinds, options());
+    const compiler = payloadCompiler(readerOf(states), kinds, payloadOptions());
     expect(compiler.feature('f19999')?.rules).toHaveLength(1);
   });
 });
@@ -336,7 +323,7 @@ describe('projects', () => {
     expect(ids({ environments, projects, features }, { projects: [] })).toEqual(['b', 'all']);
     expect(ids({ environments, projects, features }, { projects: ['prj_a', 'prj_b'] })).toEqual(['b', 'all']);
     const states = statesOf({ environments, projects, features });
-    const compiler = payloadCompiler(readerOf(states), kinds, options({ projects: ['prj_a'] }));
+    const compiler = payloadCompiler(readerOf(states), kinds, payloadOptions({ projects: ['prj_a'] }));
     expect(compiler.servesAnything).toBe(false);
   });
 
@@ -362,7 +349,7 @@ describe('what SDKs know', () => {
         f: { tags: ['t'], rules: [rollout(), inlineExperiment({ fallbackAttribute: 'x', bucketVersion: 1 })] },
       },
     };
-    const keys = (capabilities: Parameters<typeof options>[0]) =>
+    const keys = (capabilities: Partial<PayloadOptions>) =>
       compile(input, { includeRuleIds: true, includeTagsInMetadata: true, ...capabilities }).f?.rules?.map((rule) =>
         Object.keys(rule),
       );

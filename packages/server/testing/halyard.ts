@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Client, client } from '../../packages/server/testing/client.ts';
+import { type Client, client } from './client.ts';
 
 /** The secret key that every service started here takes. */
 export const secretKey = 'secret_of_the_end_to_end_tests';
@@ -31,7 +31,7 @@ export interface Halyard {
 
 type Environment = Readonly<Record<string, string>>;
 
-const program = (name: string) => fileURLToPath(new URL(`../../packages/server/src/${name}.ts`, import.meta.url));
+const program = (name: string) => fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url));
 
 /** Starts the service, and resolves when it says that it is ready. Its port is free, its logs are warnings at least. */
 export async function startHalyard(environment: Environment): Promise<Halyard> {
