@@ -95,7 +95,7 @@ export function authenticator(tools: {
     const { key, suspended, version, membersVersion } = known;
     if (suspended) throw forbidden('The organization is suspended. Ask whoever runs this installation.');
     const states = await live.at(key.organization, version);
-    const emailOf = await members.emailsOf(key.organization, membersVersion);
+    const directory = await members.directory(key.organization, membersVersion);
     const named = await nameRequester(key, requestedBy, members);
     const environments = environmentsOf(states).map(({ id }) => id);
     const assumed = named !== null && key.requesterPermissions === 'assume' ? [named.roles] : [];
@@ -108,7 +108,7 @@ export function authenticator(tools: {
       may: (permission, scope) => sides.every((side) => isAllowed(side, permission, scope)),
       maySee: (projects) => sides.every((side) => isVisible(side, projects)),
       states,
-      emailOf,
+      members: directory,
     };
   }
 }

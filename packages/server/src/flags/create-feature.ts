@@ -1,4 +1,5 @@
 import type { BodyOf, Feature, postFeature } from '@halyard/contract';
+import { resolveOwner } from '../access/index.ts';
 import type { Call } from '../http/index.ts';
 import { environmentsOf, registerTags, requireProjects, settingsOf } from '../organization/index.ts';
 import { invalid } from '../platform/index.ts';
@@ -72,7 +73,7 @@ async function judge(call: CreateCall, states: StateReader, tools: FeatureTools)
   const targeting = effectiveTargeting(project, body);
   checkAddedProjects(states, targeting.targetingProjects);
   checkTargeting(call, targeting, null);
-  const owner = await chosenOwner(call, tools);
+  const owner = chosenOwner(call);
   refuseUnknownReferences(body);
   if (body.valueType === 'boolean' && body.jsonSchema !== undefined) {
     throw invalid('A boolean feature takes no jsonSchema: its values are true and false.');
@@ -123,8 +124,8 @@ function startingSwitches(body: BodyOf<typeof postFeature>, states: StateReader)
   );
 }
 
-async function chosenOwner({ body, requester }: CreateCall, { members }: FeatureTools): Promise<string> {
-  if (body.owner !== undefined) return members.resolveOwner(requester.organization, body.owner);
+function chosenOwner({ body, requester }: CreateCall): string {
+  if (body.owner !== undefined) return resolveOwner(requester.members, body.owner);
   const person = personOf(requester.actor);
   if (person !== null) return person.id;
   throw invalid('The owner is required with a secret key: send the user id or e-mail of a member in "owner".');

@@ -2,7 +2,7 @@ import type { BypassedGate, Feature } from '@halyard/contract';
 import type { Call } from '../http/index.ts';
 import { environmentsOf, registerTags, settingsOf } from '../organization/index.ts';
 import { readerWith, type StateReader } from '../record/index.ts';
-import { type Gate, type Landed, type LiveRevision, liveRevision, passGates } from '../revisions/index.ts';
+import { type Gate, type Landed, type LiveRevision, passGates } from '../revisions/index.ts';
 import { featureUpdated } from './events.ts';
 import {
   contentOf,
@@ -43,7 +43,7 @@ export function landedFeature(
     ordinal: before?.ordinal ?? 0,
     dateCreated: before?.dateCreated ?? landed.instant,
     dateUpdated: landed.instant,
-    state: stateOf(content, liveRevision(landed.revisions, id), now),
+    state: stateOf(content, landed.revision(featureRevisionKind, id), now),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type References, together, withoutProject } from '../organization/index.ts';
+import { type References, withoutProject } from '../organization/index.ts';
 import { readerWith } from '../record/index.ts';
 import type { Landed } from '../revisions/index.ts';
 import { landedFeature, revisedFeature } from './direct-write.ts';
@@ -8,15 +8,14 @@ import { changedFields } from './footprint.ts';
 import { type FeatureTools, showContext } from './tools.ts';
 
 /** Features name projects: as their own, as targets, and in the scopes of rules. */
-export function featureReferences(tools: Pick<FeatureTools, 'revisions' | 'members' | 'kinds' | 'clock'>): References {
+export function featureReferences(tools: Pick<FeatureTools, 'revisions' | 'kinds' | 'clock'>): References {
   return {
-    async withoutProject(states, project, actor) {
+    withoutProject(states, project, { actor, members }) {
       const now = tools.clock.now();
       const touched = states.all(featureKind).flatMap((before) => {
         const content = contentWithout(contentOf(before.state), project);
         return changedFields(contentOf(before.state), content).length === 0 ? [] : [{ before, content }];
       });
-      const emailOf = await tools.members.emailsOf(states.organization);
       const landing = {
         revised: touched.map(({ before, content }) =>
           revisedFeature(before.id, content, before, now, `The project ${project} was deleted`),
@@ -33,13 +32,13 @@ export function featureReferences(tools: Pick<FeatureTools, 'revisions' | 'membe
           return touched.flatMap(({ before }, index) => {
             const live = landed[index] ?? before;
             return featureUpdated(
-              { live: before, context: showContext(tools, { emailOf }, states) },
-              { live, context: showContext(tools, { emailOf }, after) },
+              { live: before, context: showContext(tools, { members }, states) },
+              { live, context: showContext(tools, { members }, after) },
             );
           });
         },
       };
-      return together([await tools.revisions.asPublication(states.organization, actor, landing)]);
+      return tools.revisions.asPublication(states.organization, actor, landing);
     },
   };
 }

@@ -57,7 +57,11 @@ describe('showing a feature', () => {
     fc.assert(
       fc.property(fc.array(anyRule, { minLength: 1, maxLength: 4 }), (rules) => {
         const states = statesOf({ features: { flag: { rules } } });
-        const context = { states: readerOf(states), kinds: ruleKinds([]), emailOf: () => undefined };
+        const context = {
+          states: readerOf(states),
+          kinds: ruleKinds([]),
+          members: { emailOf: () => undefined, idOf: () => undefined },
+        };
         const [live] = readerOf(states).all(featureKind);
         if (live === undefined) throw new Error('There is one feature.');
         const v2 = showFeature(live, context).rules.map((rule) => ({ rule, more: scope }));

@@ -1,5 +1,5 @@
 import type { Feature, FeatureRevision, FeatureRule, FeatureRuleV1, FeatureV1 } from '@halyard/contract';
-import type { EmailOf } from '../access/index.ts';
+import type { Directory } from '../http/index.ts';
 import { environmentsOf } from '../organization/index.ts';
 import { actorText, eventUserOf, type StateReader } from '../record/index.ts';
 import type { LiveRevision, Revision } from '../revisions/index.ts';
@@ -13,7 +13,7 @@ import { type EnvironmentView, environmentView } from './scope.ts';
 export interface ShowContext {
   readonly states: StateReader;
   readonly kinds: RuleKinds;
-  readonly emailOf: EmailOf;
+  readonly members: Directory;
 }
 
 /** A feature in the v2 shape. */
@@ -57,9 +57,9 @@ const summary = ({ id, version, comment }: LiveRevision, date: Date) => ({
   date: date.toISOString(),
 });
 
-function shownFields({ id, state, dateCreated, dateUpdated }: LiveFeature, { emailOf }: ShowContext) {
+function shownFields({ id, state, dateCreated, dateUpdated }: LiveFeature, { members }: ShowContext) {
   const { owner } = state;
-  const ownerEmail = owner.includes('@') ? owner : emailOf(owner);
+  const ownerEmail = owner.includes('@') ? owner : members.emailOf(owner);
   return {
     id,
     dateCreated: dateCreated.toISOString(),

@@ -1,4 +1,3 @@
-import type { Members } from '../access/index.ts';
 import type { Call, Paginate } from '../http/index.ts';
 import type { Entitlements } from '../organization/index.ts';
 import { type Clock, type NewId, notFound } from '../platform/index.ts';
@@ -18,7 +17,6 @@ export type DeliveredFeatures = (call: Call, clientKey: string) => Promise<Reado
 /** What the services of features work with. */
 export interface FeatureTools {
   readonly revisions: Revisions;
-  readonly members: Members;
   readonly kinds: RuleKinds;
   readonly entitlements: Entitlements;
   readonly paginate: Paginate;
@@ -37,6 +35,6 @@ export function findFeature(call: Call, states: StateReader, id: string): LiveFe
 /** What answers and events about features of an organization need beside the features. */
 export const showContext = (
   { kinds }: Pick<FeatureTools, 'kinds'>,
-  { emailOf }: Pick<ShowContext, 'emailOf'>,
+  { members }: Pick<ShowContext, 'members'>,
   states: StateReader,
-): ShowContext => ({ states, kinds, emailOf });
+): ShowContext => ({ states, kinds, members });

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BodyOf, BypassedGate, Feature, updateFeature as updateOperation } from '@halyard/contract';
+import { resolveOwner } from '../access/index.ts';
 import type { Call } from '../http/index.ts';
 import { requireProjects, settingsOf } from '../organization/index.ts';
 import { invalid } from '../platform/index.ts';
@@ -75,7 +76,7 @@ async function patched(
     ...before,
     archived: body.archived ?? before.archived,
     description: body.description ?? before.description,
-    owner: await patchedOwner(call, before.owner, tools),
+    owner: patchedOwner(call, before.owner),
     project,
     ...targeting,
     tags: body.tags === undefined ? before.tags : [...new Set(body.tags)],
@@ -102,13 +103,9 @@ function moveTo(call: UpdateCall, from: string, to: string, states: StateReader)
 }
 
 /** Text of old that names no member may be sent back as it is. */
-async function patchedOwner(
-  { body, requester }: UpdateCall,
-  before: string,
-  { members }: FeatureTools,
-): Promise<string> {
+function patchedOwner({ body, requester }: UpdateCall, before: string): string {
   if (body.owner === undefined || body.owner === before) return before;
-  return members.resolveOwner(requester.organization, body.owner);
+  return resolveOwner(requester.members, body.owner);
 }
 
 function patchedSwitches({ environments = {} }: UpdateBody, before: FeatureContent): FeatureContent['environments'] {

@@ -20,8 +20,16 @@ export interface Requester {
   maySee(projects: readonly string[] | null): boolean;
   /** The organization's states, not older than when the request was authenticated. */
   readonly states: StateReader;
-  /** The e-mail of a member of the organization, likewise. */
+  /** The organization's members, likewise. */
+  readonly members: Directory;
+}
+
+/** The members of an organization, as far as answers and rules need them. */
+export interface Directory {
+  /** The e-mail of a member, by id. */
   emailOf(member: string): string | undefined;
+  /** The id of the member that has that id or, in any letter case, that e-mail. */
+  idOf(idOrEmail: string): string | undefined;
 }
 
 /** What authentication takes from a request. */

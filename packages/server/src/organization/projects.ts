@@ -1,9 +1,9 @@
 import type { BodyOf, listProjects, Project, postProject, putProject, ResponseOf } from '@halyard/contract';
 import type { Call } from '../http/index.ts';
 import { invalid, type NewId, quoted, quotedList } from '../platform/index.ts';
-import { type StateReader, stateKind } from '../record/index.ts';
+import { type StateReader, stateKind, together } from '../record/index.ts';
 import { type ResourceKit, sent } from '../resources/index.ts';
-import { type References, together } from './references.ts';
+import type { References } from './references.ts';
 
 export interface ProjectState {
   readonly name: string;
@@ -65,10 +65,9 @@ export function projectService(
         return updated(state, call.body, chosenPublicId(states, call.body.publicId, id));
       }),
     delete: (call, id) =>
-      projects.remove(call, id, async (_project, states) => {
+      projects.remove(call, id, (_project, states) => {
         call.demand('deleteProjects', { projects: [id] });
-        const { actor } = call.requester;
-        return together(await Promise.all(references().map((holder) => holder.withoutProject(states, id, actor))));
+        return together(references().map((holder) => holder.withoutProject(states, id, call.requester)));
       }),
   };
 }

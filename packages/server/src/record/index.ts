@@ -4,6 +4,7 @@ export { type AuditEntry, writeAudit } from './audit.ts';
 export { changesBetween, previousAttributes } from './changes.ts';
 export type { EventDraft } from './events.ts';
 export { type LiveChange, LiveStates, type Standing, standingsQuery } from './live-states.ts';
+export { type PublicationPart, together } from './parts.ts';
 export {
   createRecorder,
   type Judge,

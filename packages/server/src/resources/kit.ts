@@ -1,15 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Call, Page, PageQuery, Paginate } from '../http/index.ts';
 import { notFound } from '../platform/index.ts';
-import type {
-  AuditEntry,
-  ConfigurationVersion,
-  Judge,
-  Live,
-  Publication,
-  Recorder,
-  StateKind,
-  StateReader,
+import {
+  type AuditEntry,
+  type ConfigurationVersion,
+  type Judge,
+  type Live,
+  type PublicationPart,
+  type Recorder,
+  type StateKind,
+  type StateReader,
+  together,
 } from '../record/index.ts';
 
 /** A plain resource whose states are published: how it is shown, and in which projects it is seen. */
@@ -25,9 +26,6 @@ interface Resource<State, Shown> {
   /** Members of its state that the audit log must not keep. */
   readonly secrets?: readonly (keyof State & string)[];
 }
-
-/** Parts of a publication beside the change of the object itself. */
-export type Beside = Partial<Publication>;
 
 export interface ResourceService<State, Shown> {
   /** The objects the caller may see, oldest first. */
@@ -46,11 +44,7 @@ export interface ResourceService<State, Shown> {
   /** Changes the object to what `decide` says; when that is what it is already, nothing is written. */
   change(call: Call, id: string, decide: (live: Live<State>, states: StateReader) => State): Promise<Shown>;
   /** Deletes the object once `decide` has agreed; it may name what else must change with it. */
-  remove(
-    call: Call,
-    id: string,
-    decide: (live: Live<State>, states: StateReader) => Beside | Promise<Beside>,
-  ): Promise<void>;
+  remove(call: Call, id: string, decide: (live: Live<State>, states: StateReader) => PublicationPart): Promise<void>;
 }
 
 /** Makes the services of plain resources: each is a declaration plus its own rules. */
@@ -143,15 +137,14 @@ function resourceService<State extends object, Shown>(
 
     async remove(call, id, decide) {
       const { organization, actor } = call.requester;
-      const { landed } = await recorder.publish(organization, actor, async (states) => {
+      const { landed } = await recorder.publish(organization, actor, (states) => {
         const live = visibleOne(call, states, id);
-        const beside = await decide(live, states);
-        const publication: Publication = {
-          ...beside,
-          changes: [{ kind, id, state: null }, ...(beside.changes ?? [])],
-          audit: [auditEntry(resource, 'delete', id, live.state, null), ...(beside.audit ?? [])],
+        const beside = decide(live, states);
+        const removal = {
+          changes: [{ kind, id, state: null }],
+          audit: [auditEntry(resource, 'delete', id, live.state, null)],
         };
-        return { publication, result: null };
+        return { publication: together([removal, beside]), result: null };
       });
       call.landed(landed);
     },

@@ -2,8 +2,8 @@
 export { type Gate, passGates } from './gates.ts';
 export {
   type Landed,
+  type Landing,
   type LiveRevision,
-  liveRevision,
   type Revision,
   type RevisionKind,
   type Revisions,
