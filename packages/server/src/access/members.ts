@@ -1,7 +1,7 @@
 import type { listMembers, QueryOf, Member as ShownMember } from '@halyard/contract';
 import { sql } from 'kysely';
-import type { Directory } from '../http/index.ts';
 import { type Db, invalid, quoted } from '../platform/index.ts';
+import type { Directory } from '../requester/index.ts';
 import { type RoleInfo, rolesFromRow } from './role-info.ts';
 
 /** A person who belongs to an organization. */

@@ -5,9 +5,10 @@ import type { Delivery } from './delivery.ts';
 /** Which features a connection's payload holds, encrypted or not, as of what the caller sees. */
 export const deliveredFeatures =
   (delivery: Delivery): DeliveredFeatures =>
-  async (call, clientKey) => {
-    const connections = call.requester.states.all(connectionKind);
+  async (requester, clientKey) => {
+    const connections = requester.states.all(connectionKind);
     const live = connections.find(({ state }) => state.key === clientKey);
-    const visible = live !== undefined && call.sees(live.state.projects.length === 0 ? null : live.state.projects);
+    const visible =
+      live !== undefined && requester.maySee(live.state.projects.length === 0 ? null : live.state.projects);
     return visible ? ((await delivery.find(clientKey)?.featureIds()) ?? null) : null;
   };

@@ -1,8 +1,8 @@
-import type { Call } from '../http/index.ts';
 import type { OrganizationSettings } from '../organization/index.ts';
 import { requireProjects } from '../organization/index.ts';
 import { invalid, judgeRegularExpression, quoted, quotedList } from '../platform/index.ts';
 import type { StateReader } from '../record/index.ts';
+import { demand, type Requester } from '../requester/index.ts';
 import { featureKind } from './feature.ts';
 
 const longestId = 256;
@@ -75,11 +75,11 @@ export function checkAddedProjects(
 }
 
 /** Delivering a feature to further projects needs the right to target there; to leave some needs nothing. */
-export function checkTargeting(call: Call, after: Targeting, before: Targeting | null): void {
+export function checkTargeting(requester: Requester, after: Targeting, before: Targeting | null): void {
   if (after.targetingAllProjects && before?.targetingAllProjects !== true)
-    call.demand('targetFeatures', { projects: [] });
+    demand(requester, 'targetFeatures', { projects: [] });
   for (const project of after.targetingProjects) {
     const known = before !== null && (before.targetingAllProjects || before.targetingProjects.includes(project));
-    if (!known) call.demand('targetFeatures', { projects: [project] });
+    if (!known) demand(requester, 'targetFeatures', { projects: [project] });
   }
 }

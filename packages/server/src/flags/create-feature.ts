@@ -1,9 +1,9 @@
 import type { BodyOf, Feature, postFeature } from '@halyard/contract';
 import { resolveOwner } from '../access/index.ts';
-import type { Call } from '../http/index.ts';
 import { environmentsOf, registerTags, requireProjects, settingsOf } from '../organization/index.ts';
-import { invalid } from '../platform/index.ts';
-import { personOf, readerWith, type StateReader } from '../record/index.ts';
+import { invalid, type Tx } from '../platform/index.ts';
+import { personOf, readerWith, type StateReader, type Written } from '../record/index.ts';
+import { demand, type Requester } from '../requester/index.ts';
 import type { Landed } from '../revisions/index.ts';
 import {
   checkAddedProjects,
@@ -24,44 +24,54 @@ import { showFeature } from './show.ts';
 import { type FeatureTools, showContext } from './tools.ts';
 import { readSchema } from './value-schema.ts';
 
-type CreateCall = Call<typeof postFeature>;
+/** What a new feature is asked to be. */
+export type NewFeature = Omit<BodyOf<typeof postFeature>, 'skipSchemaValidation'>;
 
 /** Creates a feature, live at once: its first version is a published revision. */
-export async function createFeature(call: CreateCall, tools: FeatureTools): Promise<Feature> {
-  const { organization } = call.requester;
-  const { id } = call.body;
+export async function createFeature(
+  requester: Requester,
+  input: NewFeature,
+  flags: { readonly skipSchemaValidation: boolean },
+  tools: FeatureTools,
+): Promise<Written<Feature>> {
+  const { organization } = requester;
+  const { id } = input;
   const now = tools.clock.now();
 
-  const { landed, result } = await tools.revisions.land(call.requester, async (states) => {
-    const content = await judge(call, states, tools);
+  const { landed, result } = await tools.revisions.land(requester, async (states) => {
+    const content = await judge(requester, input, flags.skipSchemaValidation, states, tools);
     const show = (at: Landed) => {
       const live = landedFeature(id, content, null, at, now);
-      return { live, context: showContext(tools, call.requester, readerWith(states, at, [live])) };
+      return { live, context: showContext(tools, requester, readerWith(states, at, [live])) };
     };
     const landing = {
       revised: [revisedFeature(id, content, null, now, directWriteComment)],
       audit: [{ event: 'feature.create', entity: { object: 'feature', id, name: id }, post: content }],
       events: (at: Landed) => [featureCreated(show(at).live, show(at).context)],
-      also: (tx: Parameters<typeof registerTags>[0]) => registerTags(tx, organization, content.tags),
+      also: (tx: Tx) => registerTags(tx, organization, content.tags),
     };
     return { landing, result: show };
   });
 
   if (landed === null) throw new Error('A creation always lands.');
-  call.landed(landed);
   const { live, context } = result(landed);
-  return showFeature(live, context);
+  return { landed, result: showFeature(live, context) };
 }
 
 /** Judges a creation, in the order in which a caller meets the refusals. */
-async function judge(call: CreateCall, states: StateReader, tools: FeatureTools): Promise<FeatureContent> {
-  const { body, requester } = call;
+async function judge(
+  requester: Requester,
+  body: NewFeature,
+  skipsSchema: boolean,
+  states: StateReader,
+  tools: FeatureTools,
+): Promise<FeatureContent> {
   const settings = settingsOf(states);
   const project = body.project ?? '';
   const environments = startingSwitches(body, states);
   const on = Object.keys(environments).filter((id) => environments[id]?.enabled === true);
 
-  call.demand('createFeatures', { ...inProject(project), environments: on });
+  demand(requester, 'createFeatures', { ...inProject(project), environments: on });
   checkNewId(body.id, states, settings);
   requireEnvironments(states, Object.keys(body.environments ?? {}), 'environments');
   for (const [index, rule] of (body.rules ?? []).entries())
@@ -72,15 +82,15 @@ async function judge(call: CreateCall, states: StateReader, tools: FeatureTools)
   if (project !== '') requireProjects(states, [project]);
   const targeting = effectiveTargeting(project, body);
   checkAddedProjects(states, targeting.targetingProjects);
-  checkTargeting(call, targeting, null);
-  const owner = chosenOwner(call);
+  checkTargeting(requester, targeting, null);
+  const owner = chosenOwner(requester, body.owner);
   refuseUnknownReferences(body);
   if (body.valueType === 'boolean' && body.jsonSchema !== undefined) {
     throw invalid('A boolean feature takes no jsonSchema: its values are true and false.');
   }
   if (body.jsonSchema !== undefined) tools.entitlements.require('json-validation');
 
-  const maySee = (projects: readonly string[] | null) => call.sees(projects);
+  const maySee = (projects: readonly string[] | null) => requester.maySee(projects);
   const rules = admitRules(body.rules ?? [], { ...tools, feature: body.id, project, stored: [], states, maySee });
   const prerequisites = (body.prerequisites ?? []).map(mustBeTrue);
   if (prerequisites.length > 0) tools.entitlements.require('prerequisites');
@@ -104,12 +114,11 @@ async function judge(call: CreateCall, states: StateReader, tools: FeatureTools)
   };
   refuseCycle(body.id, content, states);
 
-  const skips = body.skipSchemaValidation ?? call.query.skipSchemaValidation ?? false;
-  if (!skips || !requester.may('bypassApprovalFeatures', { projects: [] })) {
+  if (!skipsSchema || !requester.may('bypassApprovalFeatures', { projects: [] })) {
     const misfits = await allMisfits(content, tools.kinds);
     if (misfits.length > 0) throw invalid(misfits.map(sentence).join('\n'));
   }
-  call.demand('publishFeatures', {
+  demand(requester, 'publishFeatures', {
     ...inProject(project),
     environments: servingEnvironments(content, environmentsOf(states)),
   });
@@ -117,16 +126,16 @@ async function judge(call: CreateCall, states: StateReader, tools: FeatureTools)
 }
 
 /** The switch in each environment: as the body says, else what the environment gives new features. */
-function startingSwitches(body: BodyOf<typeof postFeature>, states: StateReader): FeatureContent['environments'] {
+function startingSwitches(body: NewFeature, states: StateReader): FeatureContent['environments'] {
   const sent = new Map(Object.entries(body.environments ?? {}));
   return Object.fromEntries(
     environmentsOf(states).map(({ id, state }) => [id, { enabled: sent.get(id)?.enabled ?? state.defaultState }]),
   );
 }
 
-function chosenOwner({ body, requester }: CreateCall): string {
-  if (body.owner !== undefined) return resolveOwner(requester.members, body.owner);
-  const person = personOf(requester.actor);
+function chosenOwner({ actor, members }: Requester, owner: string | undefined): string {
+  if (owner !== undefined) return resolveOwner(members, owner);
+  const person = personOf(actor);
   if (person !== null) return person.id;
   throw invalid('The owner is required with a secret key: send the user id or e-mail of a member in "owner".');
 }

@@ -1,7 +1,8 @@
 import type { BypassedGate, Feature } from '@halyard/contract';
-import type { Call } from '../http/index.ts';
 import { environmentsOf, registerTags, settingsOf } from '../organization/index.ts';
-import { readerWith, type StateReader } from '../record/index.ts';
+import type { Tx } from '../platform/index.ts';
+import { readerWith, type StateReader, type Written } from '../record/index.ts';
+import { demand, type Requester } from '../requester/index.ts';
 import { type Gate, type Landed, type LiveRevision, passGates } from '../revisions/index.ts';
 import { featureUpdated } from './events.ts';
 import {
@@ -80,29 +81,35 @@ export interface DirectWrite {
   };
 }
 
+/** What a direct write came to. */
+export interface FeatureWrite {
+  feature: Feature;
+  bypassedGates?: BypassedGate[];
+}
+
 /**
  * Changes a feature and publishes the change as one revision; does nothing where the content stays what it is.
  *
  * @param want states the change, having checked who may make it and whether it can be
  */
 export async function writeDirectly(
-  call: Call,
+  requester: Requester,
   id: string,
   write: DirectWrite,
   tools: FeatureTools,
   want: (live: LiveFeature, states: StateReader) => Promise<Wanted>,
-): Promise<{ feature: Feature; bypassedGates?: BypassedGate[] }> {
-  const { organization } = call.requester;
+): Promise<Written<FeatureWrite>> {
+  const { organization } = requester;
   const now = tools.clock.now();
 
-  const { landed, result } = await tools.revisions.land(call.requester, async (states) => {
-    const before = findFeature(call, states, id);
+  const { landed, result } = await tools.revisions.land(requester, async (states) => {
+    const before = findFeature(requester, states, id);
     const { content, gates } = await want(before, states);
     if (changedFields(contentOf(before.state), content).length === 0) {
       return { landing: null, result: { before, content, states, bypassed: [] } };
     }
-    demandLanding(call, contentOf(before.state), content, states);
-    const bypassed = passGates(gates, clearance(call, write, before, states));
+    demandLanding(requester, contentOf(before.state), content, states);
+    const bypassed = passGates(gates, clearance(requester, write, before, states));
     const landing = {
       revised: [revisedFeature(id, content, before, now, directWriteComment)],
       audit: [
@@ -117,43 +124,40 @@ export async function writeDirectly(
       events: (at: Landed) => {
         const after = landedFeature(id, content, before, at, now);
         return featureUpdated(
-          { live: before, context: showContext(tools, call.requester, states) },
-          { live: after, context: showContext(tools, call.requester, readerWith(states, at, [after])) },
+          { live: before, context: showContext(tools, requester, states) },
+          { live: after, context: showContext(tools, requester, readerWith(states, at, [after])) },
         );
       },
-      also: (tx: Parameters<typeof registerTags>[0]) => registerTags(tx, organization, content.tags),
+      also: (tx: Tx) => registerTags(tx, organization, content.tags),
     };
     return { landing, result: { before, content, states, bypassed } };
   });
 
-  call.landed(landed);
   const { before, content, states, bypassed } = result;
   const live = landed === null ? before : landedFeature(id, content, before, landed, now);
   const shown = landed === null ? states : readerWith(states, landed, [live]);
-  return {
-    feature: showFeature(live, showContext(tools, call.requester, shown)),
-    ...(bypassed.length === 0 ? {} : { bypassedGates: bypassed }),
-  };
+  const feature = showFeature(live, showContext(tools, requester, shown));
+  return { landed, result: { feature, ...(bypassed.length === 0 ? {} : { bypassedGates: bypassed }) } };
 }
 
 /** Asks for the right to land a change, over the environments that it touches. */
-function demandLanding(call: Call, before: FeatureContent, after: FeatureContent, states: StateReader): void {
+function demandLanding(requester: Requester, before: FeatureContent, after: FeatureContent, states: StateReader): void {
   const environments = environmentsOf(states);
   const { reachesSdks, archives, environments: touched } = footprint(before, after, environments);
   if (archives) {
     const serving = servingEnvironments(before, environments);
-    call.demand('deleteFeatures', { ...inProject(before.project), environments: serving });
+    demand(requester, 'deleteFeatures', { ...inProject(before.project), environments: serving });
   }
   if (!reachesSdks) return;
   for (const project of new Set([before.project, after.project])) {
-    call.demand('publishFeatures', { ...inProject(project), environments: touched });
+    demand(requester, 'publishFeatures', { ...inProject(project), environments: touched });
   }
 }
 
 /** The scope of a permission that is asked in a feature's own project. */
 export const inProject = (project: string) => ({ projects: project === '' ? [] : [project] });
 
-function clearance({ requester }: Call, { flags }: DirectWrite, before: LiveFeature, states: StateReader) {
+function clearance(requester: Requester, { flags }: DirectWrite, before: LiveFeature, states: StateReader) {
   return {
     flags,
     // Judged on the feature as it is: moving it into another project must not lend anyone a right.

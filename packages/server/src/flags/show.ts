@@ -1,7 +1,7 @@
 import type { Feature, FeatureRevision, FeatureRule, FeatureRuleV1, FeatureV1 } from '@halyard/contract';
-import type { Directory } from '../http/index.ts';
 import { environmentsOf } from '../organization/index.ts';
 import { actorText, eventUserOf, type StateReader } from '../record/index.ts';
+import type { Directory } from '../requester/index.ts';
 import type { LiveRevision, Revision } from '../revisions/index.ts';
 import type { FeatureContent, LiveFeature, StoredRule } from './feature.ts';
 import { payloadCompiler } from './payload/compile.ts';

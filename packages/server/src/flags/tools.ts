@@ -1,7 +1,8 @@
-import type { Call, Paginate } from '../http/index.ts';
+import type { Paginate } from '../http/index.ts';
 import type { Entitlements } from '../organization/index.ts';
 import { type Clock, type NewId, notFound } from '../platform/index.ts';
 import type { StateReader } from '../record/index.ts';
+import type { Requester } from '../requester/index.ts';
 import type { Revisions } from '../revisions/index.ts';
 import { featureKind, type LiveFeature, seenIn } from './feature.ts';
 import type { RuleKinds } from './rule-kinds.ts';
@@ -10,9 +11,9 @@ import type { ShowContext } from './show.ts';
 /**
  * Which features a connection's payload holds. Connections are known to `delivery`, which fills this port.
  *
- * @returns null when the organization has no connection of that key that the caller may see
+ * @returns null when the organization has no connection of that key that the requester may see
  */
-export type DeliveredFeatures = (call: Call, clientKey: string) => Promise<ReadonlySet<string> | null>;
+export type DeliveredFeatures = (requester: Requester, clientKey: string) => Promise<ReadonlySet<string> | null>;
 
 /** What the services of features work with. */
 export interface FeatureTools {
@@ -25,10 +26,10 @@ export interface FeatureTools {
   readonly deliveredFeatures: DeliveredFeatures;
 }
 
-/** @throws Refusal (notFound) when there is none, or the caller may not see it */
-export function findFeature(call: Call, states: StateReader, id: string): LiveFeature {
+/** @throws Refusal (notFound) when there is none, or the requester may not see it */
+export function findFeature(requester: Requester, states: StateReader, id: string): LiveFeature {
   const live = states.get(featureKind, id);
-  if (live === null || !call.sees(seenIn(live.state))) throw notFound('feature', id);
+  if (live === null || !requester.maySee(seenIn(live.state))) throw notFound('feature', id);
   return live;
 }
 

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { BodyOf, BypassedGate, Feature, updateFeature as updateOperation } from '@halyard/contract';
+import type { BodyOf, updateFeature as updateOperation } from '@halyard/contract';
 import { resolveOwner } from '../access/index.ts';
-import type { Call } from '../http/index.ts';
 import { requireProjects, settingsOf } from '../organization/index.ts';
 import { invalid } from '../platform/index.ts';
-import type { StateReader } from '../record/index.ts';
+import type { StateReader, Written } from '../record/index.ts';
+import { demand, type Requester } from '../requester/index.ts';
 import type { Gate } from '../revisions/index.ts';
 import { checkAddedProjects, checkTargeting, effectiveTargeting, refuseUnknownReferences } from './admission.ts';
-import { inProject, type Wanted, writeDirectly } from './direct-write.ts';
+import { type DirectWrite, type FeatureWrite, inProject, type Wanted, writeDirectly } from './direct-write.ts';
 import { contentOf, type FeatureContent, type LiveFeature, type StoredRule } from './feature.ts';
 import { checkAgainstSchema, normalDefault, sentence, withNormalValues } from './feature-values.ts';
 import { changedFields } from './footprint.ts';
@@ -18,32 +18,32 @@ import { showRule } from './show.ts';
 import type { FeatureTools } from './tools.ts';
 import { readSchema } from './value-schema.ts';
 
-type UpdateCall = Call<typeof updateOperation>;
-type UpdateBody = BodyOf<typeof updateOperation>;
+/** What is asked to change of a feature. */
+export type FeaturePatch = Omit<
+  BodyOf<typeof updateOperation>,
+  'ignoreWarnings' | 'skipSchemaValidation' | 'skipHooks'
+>;
 
-/** Changes what the body names and publishes the change; what it leaves out stays. */
+/** Changes what the patch names and publishes the change; what it leaves out stays. */
 export function updateFeature(
-  call: UpdateCall,
+  requester: Requester,
+  id: string,
+  patch: FeaturePatch,
+  flags: DirectWrite['flags'],
   tools: FeatureTools,
-): Promise<{ feature: Feature; bypassedGates?: BypassedGate[] }> {
-  const { body, query, params } = call;
-  const flags = {
-    ignoreWarnings: body.ignoreWarnings ?? query.ignoreWarnings ?? false,
-    skipSchemaValidation: body.skipSchemaValidation ?? query.skipSchemaValidation ?? false,
-    skipHooks: body.skipHooks ?? false,
-  };
-  return writeDirectly(call, params.id, { event: 'feature.update', flags }, tools, async (live, states) => {
+): Promise<Written<FeatureWrite>> {
+  return writeDirectly(requester, id, { event: 'feature.update', flags }, tools, async (live, states) => {
     const where = inProject(live.state.project);
-    call.demand('editFeatureDrafts', where);
+    demand(requester, 'editFeatureDrafts', where);
     // What exactly must be allowed is known once the change is; who may land nothing at all is told before it is judged.
-    if (reachesSdks(body)) call.demand('publishFeatures', where);
-    const content = await patched(call, live, states, tools);
-    return wanted(call, live, content, flags.skipSchemaValidation, states, tools);
+    if (reachesSdks(patch)) demand(requester, 'publishFeatures', where);
+    const content = await patched(requester, patch, live, states, tools);
+    return wanted(requester, patch, live, content, flags.skipSchemaValidation, states, tools);
   });
 }
 
 /** Whether the body names something that SDKs get to feel. */
-const reachesSdks = (body: UpdateBody): boolean =>
+const reachesSdks = (body: FeaturePatch): boolean =>
   [
     body.defaultValue,
     body.rules,
@@ -57,18 +57,18 @@ const reachesSdks = (body: UpdateBody): boolean =>
 
 /** The content that the body asks for. */
 async function patched(
-  call: UpdateCall,
+  requester: Requester,
+  body: FeaturePatch,
   live: LiveFeature,
   states: StateReader,
   tools: FeatureTools,
 ): Promise<FeatureContent> {
-  const { body } = call;
   const before = contentOf(live.state);
   const project = body.project ?? before.project;
-  if (project !== before.project) moveTo(call, before.project, project, states);
+  if (project !== before.project) moveTo(requester, before.project, project, states);
   const targeting = effectiveTargeting(project, { ...before, ...definedTargeting(body) });
   checkAddedProjects(states, targeting.targetingProjects, before.targetingProjects);
-  checkTargeting(call, targeting, before);
+  checkTargeting(requester, targeting, before);
   requireEnvironments(states, Object.keys(body.environments ?? {}), 'environments');
   refuseUnknownReferences(body);
 
@@ -76,39 +76,38 @@ async function patched(
     ...before,
     archived: body.archived ?? before.archived,
     description: body.description ?? before.description,
-    owner: patchedOwner(call, before.owner),
+    owner: patchedOwner(requester, body.owner, before.owner),
     project,
     ...targeting,
     tags: body.tags === undefined ? before.tags : [...new Set(body.tags)],
     defaultValue:
       body.defaultValue === undefined ? before.defaultValue : normalDefault(before.valueType, body.defaultValue),
     environments: patchedSwitches(body, before),
-    rules: patchedRules(call, live.id, project, before, states, tools),
-    prerequisites: patchedPrerequisites(call, live.id, before, states, tools),
+    rules: patchedRules(requester, body.rules, live.id, project, before, states, tools),
+    prerequisites: patchedPrerequisites(requester, body.prerequisites, live.id, before, states, tools),
     jsonSchema: await patchedSchema(body, before, tools),
   };
 }
 
-const definedTargeting = ({ targetingAllProjects, targetingProjects }: UpdateBody) => ({
+const definedTargeting = ({ targetingAllProjects, targetingProjects }: FeaturePatch) => ({
   ...(targetingAllProjects === undefined ? {} : { targetingAllProjects }),
   ...(targetingProjects === undefined ? {} : { targetingProjects }),
 });
 
-function moveTo(call: UpdateCall, from: string, to: string, states: StateReader): void {
+function moveTo(requester: Requester, from: string, to: string, states: StateReader): void {
   if (to !== '') requireProjects(states, [to]);
-  call.demand('editFeatureDrafts', inProject(to));
+  demand(requester, 'editFeatureDrafts', inProject(to));
   if (to === '' && from !== '' && settingsOf(states).requireProjectForFeatures) {
     throw invalid('The organization requires a project for every feature: it cannot be taken away.');
   }
 }
 
 /** Text of old that names no member may be sent back as it is. */
-function patchedOwner({ body, requester }: UpdateCall, before: string): string {
-  if (body.owner === undefined || body.owner === before) return before;
-  return resolveOwner(requester.members, body.owner);
+function patchedOwner({ members }: Requester, owner: string | undefined, before: string): string {
+  return owner === undefined || owner === before ? before : resolveOwner(members, owner);
 }
 
-function patchedSwitches({ environments = {} }: UpdateBody, before: FeatureContent): FeatureContent['environments'] {
+function patchedSwitches({ environments = {} }: FeaturePatch, before: FeatureContent): FeatureContent['environments'] {
   const sent = Object.entries(environments).flatMap(([id, { enabled }]) =>
     enabled === undefined ? [] : [[id, { enabled }]],
   );
@@ -116,16 +115,17 @@ function patchedSwitches({ environments = {} }: UpdateBody, before: FeatureConte
 }
 
 function patchedRules(
-  call: UpdateCall,
+  requester: Requester,
+  inputs: FeaturePatch['rules'],
   feature: string,
   project: string,
   before: FeatureContent,
   states: StateReader,
   tools: FeatureTools,
 ): readonly StoredRule[] {
-  if (call.body.rules === undefined) return before.rules;
-  const maySee = (projects: readonly string[] | null) => call.sees(projects);
-  const admitted = admitRules(call.body.rules, { ...tools, feature, project, stored: before.rules, states, maySee });
+  if (inputs === undefined) return before.rules;
+  const maySee = (projects: readonly string[] | null) => requester.maySee(projects);
+  const admitted = admitRules(inputs, { ...tools, feature, project, stored: before.rules, states, maySee });
   const rules = withNormalValues(admitted, before.valueType, tools.kinds);
   // A list that reads the same is the same, also where rules of old leave out what newer ones spell out.
   const shown = (list: readonly StoredRule[]) => list.map((rule) => showRule(rule, feature, tools.kinds));
@@ -133,13 +133,13 @@ function patchedRules(
 }
 
 function patchedPrerequisites(
-  call: UpdateCall,
+  requester: Requester,
+  ids: FeaturePatch['prerequisites'],
   feature: string,
   before: FeatureContent,
   states: StateReader,
   { entitlements }: FeatureTools,
 ): FeatureContent['prerequisites'] {
-  const ids = call.body.prerequisites;
   if (
     ids === undefined ||
     isDeepStrictEqual(
@@ -152,12 +152,17 @@ function patchedPrerequisites(
   const prerequisites = ids.map((id) => before.prerequisites.find((known) => known.id === id) ?? mustBeTrue(id));
   const fresh = prerequisites.filter((prerequisite) => !before.prerequisites.includes(prerequisite));
   if (fresh.length > 0) entitlements.require('prerequisites');
-  checkPrerequisites(fresh, { feature, place: 'the feature', states, maySee: (projects) => call.sees(projects) });
+  checkPrerequisites(fresh, {
+    feature,
+    place: 'the feature',
+    states,
+    maySee: (projects) => requester.maySee(projects),
+  });
   return prerequisites;
 }
 
 async function patchedSchema(
-  { jsonSchema }: UpdateBody,
+  { jsonSchema }: FeaturePatch,
   before: FeatureContent,
   { entitlements, clock }: FeatureTools,
 ): Promise<FeatureContent['jsonSchema']> {
@@ -170,7 +175,8 @@ async function patchedSchema(
 
 /** Checks the content as a whole and finds the gates that it meets. */
 async function wanted(
-  { body, requester }: UpdateCall,
+  requester: Requester,
+  body: FeaturePatch,
   live: LiveFeature,
   content: FeatureContent,
   skipsValidation: boolean,

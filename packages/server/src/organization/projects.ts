@@ -1,7 +1,7 @@
-import type { BodyOf, listProjects, Project, postProject, putProject, ResponseOf } from '@halyard/contract';
-import type { Call } from '../http/index.ts';
+import type { BodyOf, listProjects, Project, postProject, putProject, QueryOf, ResponseOf } from '@halyard/contract';
 import { invalid, type NewId, quoted, quotedList } from '../platform/index.ts';
-import { type StateReader, stateKind, together } from '../record/index.ts';
+import { type StateReader, stateKind, together, type Written } from '../record/index.ts';
+import { demand, type Requester } from '../requester/index.ts';
 import { type ResourceKit, sent } from '../resources/index.ts';
 import type { References } from './references.ts';
 
@@ -22,11 +22,11 @@ export function requireProjects(states: StateReader, ids: readonly string[]): vo
 }
 
 export interface ProjectService {
-  list(call: Call<typeof listProjects>): ResponseOf<typeof listProjects>;
-  get(call: Call, id: string): Project;
-  create(call: Call<typeof postProject>): Promise<Project>;
-  update(call: Call<typeof putProject>): Promise<Project>;
-  delete(call: Call, id: string): Promise<void>;
+  list(requester: Requester, query: QueryOf<typeof listProjects>): ResponseOf<typeof listProjects>;
+  get(requester: Requester, id: string): Project;
+  create(requester: Requester, input: BodyOf<typeof postProject>): Promise<Written<Project>>;
+  update(requester: Requester, id: string, patch: BodyOf<typeof putProject>): Promise<Written<Project>>;
+  delete(requester: Requester, id: string): Promise<Written<null>>;
 }
 
 export function projectService(
@@ -47,27 +47,26 @@ export function projectService(
     }),
   });
   return {
-    list: (call) => {
-      const byId = projects.visible(call).sort((a, b) => (a.id < b.id ? -1 : 1));
-      return projects.page(call, 'projects', byId, call.query);
+    list: (requester, query) => {
+      const byId = projects.visible(requester).sort((a, b) => (a.id < b.id ? -1 : 1));
+      return projects.page(requester, 'projects', byId, query);
     },
-    get: (call, id) => projects.show(call, projects.find(call, id)),
-    create: (call) =>
-      projects.create(call, (states) => {
-        call.demand('createProjects', { projects: [] });
-        const { body } = call;
-        const publicId = chosenPublicId(states, body.publicId, null) ?? freePublicId(states, body.name);
-        return { id: newId('prj_'), state: sent({ ...body, publicId }) as ProjectState };
+    get: (requester, id) => projects.show(requester, projects.find(requester, id)),
+    create: (requester, input) =>
+      projects.create(requester, (states) => {
+        demand(requester, 'createProjects', { projects: [] });
+        const publicId = chosenPublicId(states, input.publicId, null) ?? freePublicId(states, input.name);
+        return { id: newId('prj_'), state: sent({ ...input, publicId }) as ProjectState };
       }),
-    update: (call) =>
-      projects.change(call, call.params.id, ({ id, state }, states) => {
-        call.demand('manageProjects', { projects: [id] });
-        return updated(state, call.body, chosenPublicId(states, call.body.publicId, id));
+    update: (requester, wanted, patch) =>
+      projects.change(requester, wanted, ({ id, state }, states) => {
+        demand(requester, 'manageProjects', { projects: [id] });
+        return updated(state, patch, chosenPublicId(states, patch.publicId, id));
       }),
-    delete: (call, id) =>
-      projects.remove(call, id, (_project, states) => {
-        call.demand('deleteProjects', { projects: [id] });
-        return together(references().map((holder) => holder.withoutProject(states, id, call.requester)));
+    delete: (requester, id) =>
+      projects.remove(requester, id, (_project, states) => {
+        demand(requester, 'deleteProjects', { projects: [id] });
+        return together(references().map((holder) => holder.withoutProject(states, id, requester)));
       }),
   };
 }

@@ -1,5 +1,5 @@
-import type { Requester } from '../http/index.ts';
 import type { PublicationPart, StateReader } from '../record/index.ts';
+import type { Requester } from '../requester/index.ts';
 
 /**
  * Who refers to projects and environments. Every module whose objects name them fills this port, so that deleting one

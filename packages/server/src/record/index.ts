@@ -11,6 +11,7 @@ export {
   type Publication,
   type Recorder,
   type StateChange,
+  type Written,
 } from './publish.ts';
 export {
   type ConfigurationVersion,

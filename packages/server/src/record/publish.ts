@@ -54,18 +54,21 @@ interface Judgement<Result> {
  */
 export type Judge<Result> = (states: StateReader) => Promise<Judgement<Result>> | Judgement<Result>;
 
+/** What a write came to. */
+export interface Written<Result> {
+  /** The version it made; null: there was nothing to do. */
+  readonly landed: ConfigurationVersion | null;
+  readonly result: Result;
+}
+
 export interface Recorder {
   /**
    * Publishes what the judge decides, under the next configuration version.
    *
-   * @returns the judge's result, and the version, which is null when there was nothing to do
+   * @returns the judge's result, and the version
    * @throws Refusal (conflict) when an object that the decision changes was changed by somebody else meanwhile
    */
-  publish<Result>(
-    organization: string,
-    actor: Actor,
-    judge: Judge<Result>,
-  ): Promise<{ landed: ConfigurationVersion | null; result: Result }>;
+  publish<Result>(organization: string, actor: Actor, judge: Judge<Result>): Promise<Written<Result>>;
   /** Publishes the first version of an organization that is made in the same transaction. */
   publishFirst(tx: Tx, organization: string, actor: Actor, publication: Publication): Promise<ConfigurationVersion>;
 }

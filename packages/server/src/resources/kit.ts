@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Call, Page, PageQuery, Paginate } from '../http/index.ts';
+import type { Page, PageQuery, Paginate } from '../http/index.ts';
 import { notFound } from '../platform/index.ts';
 import {
   type AuditEntry,
@@ -11,7 +11,9 @@ import {
   type StateKind,
   type StateReader,
   together,
+  type Written,
 } from '../record/index.ts';
+import { type Requester, visible } from '../requester/index.ts';
 
 /** A plain resource whose states are published: how it is shown, and in which projects it is seen. */
 interface Resource<State, Shown> {
@@ -28,23 +30,31 @@ interface Resource<State, Shown> {
 }
 
 export interface ResourceService<State, Shown> {
-  /** The objects the caller may see, oldest first. */
-  visible(call: Call): Live<State>[];
+  /** The objects the requester may see, oldest first. */
+  visible(requester: Requester): Live<State>[];
   page<Key extends string>(
-    call: Call,
+    requester: Requester,
     key: Key,
     matching: readonly Live<State>[],
     query: PageQuery,
   ): { [K in Key]: Shown[] } & Page<Shown>['fields'];
-  /** @throws Refusal (notFound) when there is none, or the caller may not see it */
-  find(call: Call, id: string): Live<State>;
-  show(call: Call, live: Live<State>): Shown;
+  /** @throws Refusal (notFound) when there is none, or the requester may not see it */
+  find(requester: Requester, id: string): Live<State>;
+  show(requester: Requester, live: Live<State>): Shown;
   /** Creates what `decide` says, which checks permission and rules. */
-  create(call: Call, decide: (states: StateReader) => { id: string; state: State }): Promise<Shown>;
+  create(requester: Requester, decide: (states: StateReader) => { id: string; state: State }): Promise<Written<Shown>>;
   /** Changes the object to what `decide` says; when that is what it is already, nothing is written. */
-  change(call: Call, id: string, decide: (live: Live<State>, states: StateReader) => State): Promise<Shown>;
+  change(
+    requester: Requester,
+    id: string,
+    decide: (live: Live<State>, states: StateReader) => State,
+  ): Promise<Written<Shown>>;
   /** Deletes the object once `decide` has agreed; it may name what else must change with it. */
-  remove(call: Call, id: string, decide: (live: Live<State>, states: StateReader) => PublicationPart): Promise<void>;
+  remove(
+    requester: Requester,
+    id: string,
+    decide: (live: Live<State>, states: StateReader) => PublicationPart,
+  ): Promise<Written<null>>;
 }
 
 /** Makes the services of plain resources: each is a declaration plus its own rules. */
@@ -62,22 +72,21 @@ function resourceService<State extends object, Shown>(
 ): ResourceService<State, Shown> {
   const { kind } = resource;
 
-  const visibleOne = (call: Call, states: StateReader, id: string): Live<State> => {
+  const visibleOne = (requester: Requester, states: StateReader, id: string): Live<State> => {
     const live = states.get(kind, id);
-    if (live === null || !call.sees(resource.seenIn(live))) throw notFound(kind.label, id);
+    if (live === null || !requester.maySee(resource.seenIn(live))) throw notFound(kind.label, id);
     return live;
   };
 
   /** Publishes, and shows the object as it stands afterwards. */
-  const publish = async (call: Call, judge: Judge<{ id: string; before: Live<State> | null; state: State }>) => {
-    const { organization, actor } = call.requester;
+  const publish = async (
+    { organization, actor }: Requester,
+    judge: Judge<{ id: string; before: Live<State> | null; state: State }>,
+  ): Promise<Written<Shown>> => {
     const { landed, result } = await recorder.publish(organization, actor, judge);
-    call.landed(landed);
     const { id, before, state } = result;
-    return resource.show(
-      landed === null && before !== null ? before : written(id, before, state, landed),
-      organization,
-    );
+    const live = landed === null && before !== null ? before : written(id, before, state, landed);
+    return { landed, result: resource.show(live, organization) };
   };
 
   const written = (
@@ -99,20 +108,20 @@ function resourceService<State extends object, Shown>(
   };
 
   return {
-    visible: (call) => call.visible(call.requester.states.all(kind), resource.seenIn),
+    visible: (requester) => visible(requester, requester.states.all(kind), resource.seenIn),
 
-    page(call, key, matching, query) {
+    page(requester, key, matching, query) {
       const { items, fields } = paginate(matching, query);
-      const shown = { [key]: items.map((live) => this.show(call, live)) } as { [K in typeof key]: Shown[] };
+      const shown = { [key]: items.map((live) => this.show(requester, live)) } as { [K in typeof key]: Shown[] };
       return { ...shown, ...fields };
     },
 
-    find: (call, id) => visibleOne(call, call.requester.states, id),
+    find: (requester, id) => visibleOne(requester, requester.states, id),
 
-    show: (call, live) => resource.show(live, call.requester.organization),
+    show: ({ organization }, live) => resource.show(live, organization),
 
-    create: (call, decide) =>
-      publish(call, (states) => {
+    create: (requester, decide) =>
+      publish(requester, (states) => {
         const { id, state } = decide(states);
         return {
           publication: { changes: [{ kind, id, state }], audit: [auditEntry(resource, 'create', id, null, state)] },
@@ -120,9 +129,9 @@ function resourceService<State extends object, Shown>(
         };
       }),
 
-    change: (call, id, decide) =>
-      publish(call, (states) => {
-        const before = visibleOne(call, states, id);
+    change: (requester, id, decide) =>
+      publish(requester, (states) => {
+        const before = visibleOne(requester, states, id);
         const state = decide(before, states);
         const result = { id, before, state };
         if (isDeepStrictEqual(state, before.state)) return { publication: null, result };
@@ -135,19 +144,16 @@ function resourceService<State extends object, Shown>(
         };
       }),
 
-    async remove(call, id, decide) {
-      const { organization, actor } = call.requester;
-      const { landed } = await recorder.publish(organization, actor, (states) => {
-        const live = visibleOne(call, states, id);
+    remove: (requester, id, decide) =>
+      recorder.publish(requester.organization, requester.actor, (states) => {
+        const live = visibleOne(requester, states, id);
         const beside = decide(live, states);
         const removal = {
           changes: [{ kind, id, state: null }],
           audit: [auditEntry(resource, 'delete', id, live.state, null)],
         };
         return { publication: together([removal, beside]), result: null };
-      });
-      call.landed(landed);
-    },
+      }),
   };
 }
 

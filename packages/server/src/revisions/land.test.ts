@@ -3,13 +3,7 @@ import { testClock } from '../../testing/clock.ts';
 import { createDatabase, type TestDatabase } from '../../testing/database.ts';
 import { createLog, idMaker, Refusal } from '../platform/index.ts';
 import { type Actor, createRecorder, LiveStates, type Recorder, stateKind, together } from '../record/index.ts';
-import {
-  type Landing,
-  type LiveRevision,
-  type RevisionKind,
-  type Revisions,
-  revisionEngine,
-} from './index.ts';
+import { type Landing, type LiveRevision, type RevisionKind, type Revisions, revisionEngine } from './index.ts';
 
 type Change = Landing<string>['revised'][number];
 

@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import type { Requester } from '../http/index.ts';
 import type { Db, NewId, Tx } from '../platform/index.ts';
 import type {
   Actor,
@@ -10,6 +9,7 @@ import type {
   StateChange,
   StateReader,
 } from '../record/index.ts';
+import type { Requester } from '../requester/index.ts';
 
 /** A kind of object whose live state changes only by landing a revision. */
 export interface RevisionKind {

@@ -1,8 +1,8 @@
-import type { Attribute, postAttribute, putAttribute } from '@halyard/contract';
-import type { Call } from '../http/index.ts';
+import type { Attribute, BodyOf, postAttribute, putAttribute } from '@halyard/contract';
 import { type References, requireProjects, withoutProject } from '../organization/index.ts';
 import { invalid, quoted } from '../platform/index.ts';
-import { type StateChange, stateKind } from '../record/index.ts';
+import { type StateChange, stateKind, type Written } from '../record/index.ts';
+import { demand, type Requester } from '../requester/index.ts';
 import { type ResourceKit, type ResourceService, sent } from '../resources/index.ts';
 
 /** A targeting attribute, known by its property. */
@@ -12,10 +12,10 @@ export const attributeKind = stateKind<AttributeState>('attribute');
 
 export interface AttributeService {
   /** Those that are not archived; of a project, also the organization-wide ones. */
-  list(call: Call, projectId: string | undefined): Attribute[];
-  create(call: Call<typeof postAttribute>): Promise<Attribute>;
-  update(call: Call<typeof putAttribute>): Promise<Attribute>;
-  delete(call: Call, property: string): Promise<void>;
+  list(requester: Requester, projectId: string | undefined): Attribute[];
+  create(requester: Requester, input: BodyOf<typeof postAttribute>): Promise<Written<Attribute>>;
+  update(requester: Requester, property: string, patch: BodyOf<typeof putAttribute>): Promise<Written<Attribute>>;
+  delete(requester: Requester, property: string): Promise<Written<null>>;
 }
 
 export function attributeService(kit: ResourceKit): AttributeService {
@@ -25,37 +25,37 @@ export function attributeService(kit: ResourceKit): AttributeService {
     seenIn: ({ state }) => (state.projects === undefined || state.projects.length === 0 ? null : state.projects),
     show: ({ id, state }) => ({ property: id, ...state }),
   });
-  const demand = (call: Call, projects: readonly string[] = []) =>
-    call.demand('manageTargetingAttributes', { projects });
+  const demandManaging = (requester: Requester, projects: readonly string[] = []) =>
+    demand(requester, 'manageTargetingAttributes', { projects });
 
   return {
-    list: (call, projectId) =>
+    list: (requester, projectId) =>
       attributes
-        .visible(call)
+        .visible(requester)
         .filter(({ state }) => state.archived !== true && appliesTo(state, projectId))
-        .map((live) => attributes.show(call, live)),
-    create: (call) =>
-      attributes.create(call, (states) => {
-        const { property, ...fields } = call.body;
-        demand(call, fields.projects);
+        .map((live) => attributes.show(requester, live)),
+    create: (requester, input) =>
+      attributes.create(requester, (states) => {
+        const { property, ...fields } = input;
+        demandManaging(requester, fields.projects);
         if (states.get(attributeKind, property) !== null) {
           throw invalid(`There is an attribute ${quoted(property)} already, perhaps an archived one.`);
         }
         requireProjects(states, fields.projects ?? []);
         return { id: property, state: fitting(sent(fields) as AttributeState) };
       }),
-    update: (call) =>
-      attributes.change(call, call.params.property, ({ state }, states) => {
-        const changed = { ...state, ...sent(call.body) };
-        demand(call, state.projects);
-        demand(call, changed.projects);
+    update: (requester, property, patch) =>
+      attributes.change(requester, property, ({ state }, states) => {
+        const changed = { ...state, ...sent(patch) };
+        demandManaging(requester, state.projects);
+        demandManaging(requester, changed.projects);
         const added = (changed.projects ?? []).filter((project) => !state.projects?.includes(project));
         requireProjects(states, added);
         return fitting(changed);
       }),
-    delete: (call, property) =>
-      attributes.remove(call, property, ({ state }) => {
-        demand(call, state.projects);
+    delete: (requester, property) =>
+      attributes.remove(requester, property, ({ state }) => {
+        demandManaging(requester, state.projects);
         return {};
       }),
   };
