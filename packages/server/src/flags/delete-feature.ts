@@ -5,9 +5,11 @@ import { demand, type Requester } from '../requester/index.ts';
 import { inProject } from './direct-write.ts';
 import { featureDeleted } from './events.ts';
 import { contentOf, featureKind, featureRevisionKind } from './feature.ts';
+import { findFeature } from './find-feature.ts';
 import { countDependents } from './prerequisites.ts';
 import { servingEnvironments } from './scope.ts';
-import { type FeatureTools, findFeature, showContext } from './tools.ts';
+import { showContext } from './show.ts';
+import type { FeatureTools } from './tools.ts';
 
 /** Deletes a feature with its revisions. A live one is archived first, unless the organization lets the API skip that. */
 export async function deleteFeature(

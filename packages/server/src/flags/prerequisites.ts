@@ -2,6 +2,7 @@ import type { Prerequisite } from '@halyard/contract';
 import { environmentsOf } from '../organization/index.ts';
 import { invalid, quoted } from '../platform/index.ts';
 import type { StateReader } from '../record/index.ts';
+import type { Requester } from '../requester/index.ts';
 import { readCondition } from '../targeting/index.ts';
 import { type FeatureContent, featureKind, seenIn } from './feature.ts';
 import { environmentView } from './scope.ts';
@@ -21,14 +22,14 @@ export function checkPrerequisites(
     feature: string;
     place: string;
     states: StateReader;
-    maySee: (projects: readonly string[] | null) => boolean;
+    requester: Requester;
   },
 ): void {
-  const { feature, place, states, maySee } = context;
+  const { feature, place, states, requester } = context;
   for (const { id, condition } of prerequisites) {
     if (id === feature) throw invalid(`A feature cannot be its own prerequisite, as ${place} asks.`);
     const required = states.get(featureKind, id);
-    if (required === null || !maySee(seenIn(required.state))) {
+    if (required === null || !requester.maySee(seenIn(required.state))) {
       throw invalid(`${place} has the unknown prerequisite ${quoted(id)}. Name a feature that exists.`);
     }
     const parsed = readCondition(condition, `the prerequisite ${quoted(id)} of ${place}`);

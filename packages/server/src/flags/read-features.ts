@@ -16,8 +16,9 @@ import {
   type LiveFeature,
   seenIn,
 } from './feature.ts';
-import { showFeature, showRevision } from './show.ts';
-import { type FeatureTools, findFeature, showContext } from './tools.ts';
+import { findFeature } from './find-feature.ts';
+import { showContext, showFeature, showRevision } from './show.ts';
+import type { FeatureTools } from './tools.ts';
 
 /** The features the requester may see, oldest first. */
 const visibleFeatures = (requester: Requester): LiveFeature[] =>

@@ -16,8 +16,8 @@ export function toggleFeature(
   { environments, reason }: BodyOf<typeof toggleOperation>,
   tools: FeatureTools,
 ): Promise<Written<FeatureWrite>> {
-  const write = { event: 'feature.toggle', reason, flags: noOverride } as const;
-  return writeDirectly(requester, id, write, tools, async (live, states) => {
+  const record = { event: 'feature.toggle', reason } as const;
+  return writeDirectly(requester, id, record, noOverride, tools, async (live, states) => {
     const named = Object.keys(environments);
     // Also for those that are in the wanted state already: who may not switch them learns nothing by asking.
     demand(requester, 'publishFeatures', { ...inProject(live.state.project), environments: named });

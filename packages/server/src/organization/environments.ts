@@ -68,10 +68,7 @@ export function environmentService(
         const changed = { ...state, ...sent(patch) };
         demandManaging(requester, id, state.projects);
         demandManaging(requester, id, changed.projects);
-        requireProjects(
-          states,
-          changed.projects.filter((project) => !state.projects.includes(project)),
-        );
+        requireProjects(states, changed.projects, state.projects);
         return changed;
       }),
     delete: (requester, id) =>

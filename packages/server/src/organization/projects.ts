@@ -14,9 +14,12 @@ export interface ProjectState {
 
 export const projectKind = stateKind<ProjectState>('project');
 
-/** @throws Refusal (invalid) listing those of the ids that name no project */
-export function requireProjects(states: StateReader, ids: readonly string[]): void {
-  const unknown = ids.filter((id) => states.get(projectKind, id) === null);
+/**
+ * @param before those that were named already, and are not asked about again, since they may have been deleted meanwhile
+ * @throws Refusal (invalid) listing those of the ids that name no project
+ */
+export function requireProjects(states: StateReader, ids: readonly string[], before: readonly string[] = []): void {
+  const unknown = ids.filter((id) => !before.includes(id) && states.get(projectKind, id) === null);
   if (unknown.length > 0)
     throw invalid(`Unknown project: ${quotedList(unknown)}. Use the ids that GET /v1/projects lists.`);
 }

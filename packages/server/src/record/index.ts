@@ -16,6 +16,7 @@ export {
 export {
   type ConfigurationVersion,
   type Live,
+  liveAfter,
   type OrganizationStates,
   readerOf,
   readerWith,

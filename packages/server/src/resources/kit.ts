@@ -3,9 +3,9 @@ import type { Page, PageQuery, Paginate } from '../http/index.ts';
 import { notFound } from '../platform/index.ts';
 import {
   type AuditEntry,
-  type ConfigurationVersion,
   type Judge,
   type Live,
+  liveAfter,
   type PublicationPart,
   type Recorder,
   type StateKind,
@@ -85,26 +85,9 @@ function resourceService<State extends object, Shown>(
   ): Promise<Written<Shown>> => {
     const { landed, result } = await recorder.publish(organization, actor, judge);
     const { id, before, state } = result;
-    const live = landed === null && before !== null ? before : written(id, before, state, landed);
+    const live = landed === null ? before : liveAfter(kind, id, before, state, landed);
+    if (live === null) throw new Error('What did not exist before cannot stay as it was.');
     return { landed, result: resource.show(live, organization) };
-  };
-
-  const written = (
-    id: string,
-    before: Live<State> | null,
-    state: State,
-    at: ConfigurationVersion | null,
-  ): Live<State> => {
-    if (at === null) throw new Error('What did not exist before cannot stay as it was.');
-    return {
-      kind: kind.name,
-      id,
-      version: at.version,
-      ordinal: before?.ordinal ?? 0,
-      dateCreated: before?.dateCreated ?? at.instant,
-      dateUpdated: at.instant,
-      state,
-    };
   };
 
   return {

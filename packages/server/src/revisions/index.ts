@@ -1,5 +1,5 @@
 /** The revision engine: landing changes of revisioned objects, and the gates that may stop them. */
-export { type Gate, passGates } from './gates.ts';
+export { type Clearance, type Gate, passGates } from './gates.ts';
 export {
   type Landed,
   type Landing,

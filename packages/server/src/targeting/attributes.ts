@@ -49,8 +49,7 @@ export function attributeService(kit: ResourceKit): AttributeService {
         const changed = { ...state, ...sent(patch) };
         demandManaging(requester, state.projects);
         demandManaging(requester, changed.projects);
-        const added = (changed.projects ?? []).filter((project) => !state.projects?.includes(project));
-        requireProjects(states, added);
+        requireProjects(states, changed.projects ?? [], state.projects);
         return fitting(changed);
       }),
     delete: (requester, property) =>
