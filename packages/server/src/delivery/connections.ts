@@ -7,21 +7,30 @@ import type {
   ResponseOf,
   SdkConnection,
 } from '@halyard/contract';
-import { type Entitlements, projectKind, type References, withoutProject } from '../organization/index.ts';
+import { type Entitlements, listsWithout, type References, seesProject } from '../organization/index.ts';
 import { forbidden, type NewId, notFound } from '../platform/index.ts';
 import type { Written } from '../record/index.ts';
 import { demand, type Requester } from '../requester/index.ts';
-import { type ResourceKit, type ResourceService, sent } from '../resources/index.ts';
+import { type Resource, type ResourceKit, type ResourceService, sent } from '../resources/index.ts';
 import {
   type ConnectionState,
   connectionKind,
+  connectionOfKey,
   connectionSecrets,
   type LiveConnection,
   newConnectionKeys,
+  seenIn,
   showConnection,
 } from './connection.ts';
 import { checkConnection } from './connection-rules.ts';
 import { latestVersion } from './sdk-languages.ts';
+
+const connectionResource: Resource<ConnectionState> = {
+  kind: connectionKind,
+  auditName: 'sdk-connection',
+  name: (state) => state.name,
+  secrets: connectionSecrets,
+};
 
 export interface ConnectionService {
   list(requester: Requester, query: QueryOf<typeof listSdkConnections>): ResponseOf<typeof listSdkConnections>;
@@ -40,19 +49,16 @@ export function connectionService(
 ): ConnectionService {
   const { newId, entitlements, hosted } = tools;
   const connections: ResourceService<ConnectionState, SdkConnection> = kit({
-    kind: connectionKind,
-    audited: 'sdk-connection',
-    name: (state) => state.name,
-    seenIn: ({ state }) => (state.projects.length === 0 ? null : state.projects),
+    ...connectionResource,
+    seenIn,
     show: showConnection,
-    secrets: connectionSecrets,
   });
   const demandManaging = (requester: Requester, { projects, environment }: ConnectionState) =>
     demand(requester, 'manageSDKConnections', { projects, environments: [environment] });
 
   const findByKey = (requester: Requester, key: string): LiveConnection => {
-    const live = connections.visible(requester).find(({ state }) => state.key === key);
-    if (live === undefined) throw notFound('SDK connection', key);
+    const live = connectionOfKey(requester, key);
+    if (live === null) throw notFound('SDK connection', key);
     return live;
   };
 
@@ -113,22 +119,12 @@ export function connectionService(
 const inLanguage = (language: string) => ({ languages: [language], sdkVersion: latestVersion(language) });
 
 function servesProject(requester: Requester, { state }: LiveConnection, project: string): boolean {
-  const known = requester.states.get(projectKind, project) !== null && requester.maySee([project]);
-  return known && (state.projects.length === 0 || state.projects.includes(project));
+  return seesProject(requester, project) && (state.projects.length === 0 || state.projects.includes(project));
 }
 
 /** Connections name projects, and keep their environment from being deleted. */
 export const connectionReferences: References = {
-  withoutProject: (states, project) => ({
-    changes: states
-      .all(connectionKind)
-      .filter(({ state }) => withoutProject(state.projects, project) !== state.projects)
-      .map(({ id, state }) => ({
-        kind: connectionKind,
-        id,
-        state: { ...state, projects: withoutProject(state.projects, project) },
-      })),
-  }),
+  changesOnProjectDeletion: (states, project) => listsWithout(states, connectionResource, project),
   whyEnvironmentStays(states, environment) {
     const users = states.all(connectionKind).filter(({ state }) => state.environment === environment).length;
     if (users === 0) return null;

@@ -5,7 +5,7 @@ import type {
   QueryOf,
   ResponseOf,
 } from '@halyard/contract';
-import { projectKind } from '../organization/index.ts';
+import { seesProject } from '../organization/index.ts';
 import { invalid, quoted } from '../platform/index.ts';
 import { type Requester, visible } from '../requester/index.ts';
 import {
@@ -31,7 +31,7 @@ function ofProject(
   projectId: string | undefined,
 ): LiveFeature[] {
   if (projectId === undefined) return [...features];
-  const known = requester.states.get(projectKind, projectId) !== null && requester.maySee([projectId]);
+  const known = seesProject(requester, projectId);
   return features.filter(({ state }) => known && (deliveryProjects(state)?.has(projectId) ?? true));
 }
 

@@ -1,4 +1,4 @@
-import { type References, withoutProject } from '../organization/index.ts';
+import { listWithout, type References } from '../organization/index.ts';
 import type { Clock } from '../platform/index.ts';
 import type { Revisions } from '../revisions/index.ts';
 import { contentOf, type FeatureContent, featureKind } from './feature.ts';
@@ -10,7 +10,7 @@ import { showContext } from './show.ts';
 /** Features name projects: as their own, as targets, and in the scopes of rules. */
 export function featureReferences(tools: { revisions: Revisions; kinds: RuleKinds; clock: Clock }): References {
   return {
-    withoutProject(states, project, by) {
+    changesOnProjectDeletion(states, project, by) {
       const changes = states.all(featureKind).flatMap((before) => {
         const content = contentWithout(contentOf(before.state), project);
         return changedFields(contentOf(before.state), content).length === 0 ? [] : [{ id: before.id, before, content }];
@@ -26,6 +26,6 @@ export function featureReferences(tools: { revisions: Revisions; kinds: RuleKind
 const contentWithout = (content: FeatureContent, project: string): FeatureContent => ({
   ...content,
   project: content.project === project ? '' : content.project,
-  targetingProjects: withoutProject(content.targetingProjects, project),
-  rules: content.rules.map((rule) => ({ ...rule, projects: withoutProject(rule.projects, project) })),
+  targetingProjects: listWithout(content.targetingProjects, project),
+  rules: content.rules.map((rule) => ({ ...rule, projects: listWithout(rule.projects, project) })),
 });

@@ -2,10 +2,10 @@ import type { BodyOf, Environment, postEnvironment, putEnvironment } from '@haly
 import { invalid, quoted } from '../platform/index.ts';
 import { type Live, type StateReader, stateKind, type Written } from '../record/index.ts';
 import { demand, type Requester } from '../requester/index.ts';
-import { type ResourceKit, type ResourceService, sent } from '../resources/index.ts';
+import { type Resource, type ResourceKit, type ResourceService, sent } from '../resources/index.ts';
 import type { Entitlements } from './entitlements.ts';
-import { requireProjects } from './projects.ts';
-import { type References, withoutProject } from './references.ts';
+import { requireProjects, seenInProjects } from './projects.ts';
+import { listsWithout, type References } from './references.ts';
 
 export interface EnvironmentState {
   readonly description: string;
@@ -20,6 +20,8 @@ export interface EnvironmentState {
 }
 
 export const environmentKind = stateKind<EnvironmentState>('environment');
+
+const environmentResource: Resource<EnvironmentState> = { kind: environmentKind, auditName: 'environment' };
 
 export type LiveEnvironment = Live<EnvironmentState>;
 
@@ -39,9 +41,8 @@ export function environmentService(
   references: () => readonly References[],
 ): EnvironmentService {
   const environments: ResourceService<EnvironmentState, Environment> = kit({
-    kind: environmentKind,
-    audited: 'environment',
-    seenIn: ({ state }) => (state.projects.length === 0 ? null : state.projects),
+    ...environmentResource,
+    seenIn: ({ state }) => seenInProjects(state.projects),
     show: ({ id, state }) => ({ id, ...state, projects: [...state.projects] }),
   });
   const demandManaging = (requester: Requester, id: string, projects: readonly string[]) =>
@@ -98,14 +99,5 @@ function firstReason(references: readonly References[], states: StateReader, id:
 
 /** Environments name projects. */
 export const environmentReferences: References = {
-  withoutProject: (states, project) => ({
-    changes: environmentsOf(states)
-      .filter(({ state }) => withoutProject(state.projects, project) !== state.projects)
-      .map(({ id, state }) => ({
-        kind: environmentKind,
-        id,
-        state: { ...state, projects: withoutProject(state.projects, project) },
-        edited: false,
-      })),
-  }),
+  changesOnProjectDeletion: (states, project) => listsWithout(states, environmentResource, project),
 };

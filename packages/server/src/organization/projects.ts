@@ -14,6 +14,14 @@ export interface ProjectState {
 
 export const projectKind = stateKind<ProjectState>('project');
 
+/** Where something is seen that lists projects: in those, or, where it lists none, in all. */
+export const seenInProjects = (projects: readonly string[] | undefined): readonly string[] | null =>
+  projects === undefined || projects.length === 0 ? null : projects;
+
+/** Whether there is such a project, and the requester may see what is in it. */
+export const seesProject = (requester: Requester, id: string): boolean =>
+  requester.states.get(projectKind, id) !== null && requester.maySee([id]);
+
 /**
  * @param before those that were named already, and are not asked about again, since they may have been deleted meanwhile
  * @throws Refusal (invalid) listing those of the ids that name no project
@@ -39,7 +47,7 @@ export function projectService(
 ): ProjectService {
   const projects = kit<ProjectState, Project>({
     kind: projectKind,
-    audited: 'project',
+    auditName: 'project',
     name: (state) => state.name,
     seenIn: ({ id }) => [id],
     show: ({ id, dateCreated, dateUpdated, state }) => ({
@@ -69,7 +77,7 @@ export function projectService(
     delete: (requester, id) =>
       projects.remove(requester, id, (_project, states) => {
         demand(requester, 'deleteProjects', { projects: [id] });
-        return together(references().map((holder) => holder.withoutProject(states, id, requester)));
+        return together(references().map((holder) => holder.changesOnProjectDeletion(states, id, requester)));
       }),
   };
 }

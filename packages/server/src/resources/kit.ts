@@ -15,18 +15,22 @@ import {
 } from '../record/index.ts';
 import { type Requester, visible } from '../requester/index.ts';
 
-/** A plain resource whose states are published: how it is shown, and in which projects it is seen. */
-interface Resource<State, Shown> {
+/** A plain resource whose states are published, as the audit log knows it. */
+export interface Resource<State> {
   readonly kind: StateKind<State>;
   /** What the audit log calls it. */
-  readonly audited: string;
+  readonly auditName: string;
   /** Its name for the audit log, where it has one beside its id. */
   name?(state: State): string;
+  /** Members of its state that the audit log must not keep. */
+  readonly secrets?: readonly (keyof State & string)[];
+}
+
+/** How a plain resource is shown, and in which projects it is seen. */
+interface ShownResource<State, Shown> extends Resource<State> {
   /** Ids of the projects in which it is seen; null: an object of all projects. */
   seenIn(live: Live<State>): readonly string[] | null;
   show(live: Live<State>, organization: string): Shown;
-  /** Members of its state that the audit log must not keep. */
-  readonly secrets?: readonly (keyof State & string)[];
 }
 
 export interface ResourceService<State, Shown> {
@@ -59,7 +63,7 @@ export interface ResourceService<State, Shown> {
 
 /** Makes the services of plain resources: each is a declaration plus its own rules. */
 export type ResourceKit = <State extends object, Shown>(
-  resource: Resource<State, Shown>,
+  resource: ShownResource<State, Shown>,
 ) => ResourceService<State, Shown>;
 
 export function resourceKit(tools: { recorder: Recorder; paginate: Paginate }): ResourceKit {
@@ -67,7 +71,7 @@ export function resourceKit(tools: { recorder: Recorder; paginate: Paginate }): 
 }
 
 function resourceService<State extends object, Shown>(
-  resource: Resource<State, Shown>,
+  resource: ShownResource<State, Shown>,
   { recorder, paginate }: { recorder: Recorder; paginate: Paginate },
 ): ResourceService<State, Shown> {
   const { kind } = resource;
@@ -140,8 +144,9 @@ function resourceService<State extends object, Shown>(
   };
 }
 
-function auditEntry<State extends object>(
-  { audited, name, secrets = [] }: Resource<State, unknown>,
+/** Says in the audit log what became of a plain resource. */
+export function auditEntry<State extends object>(
+  { auditName, name, secrets = [] }: Resource<State>,
   action: 'create' | 'update' | 'delete',
   id: string,
   pre: State | null,
@@ -151,8 +156,8 @@ function auditEntry<State extends object>(
     Object.fromEntries(Object.entries(state).filter(([key]) => !secrets.some((secret) => secret === key)));
   const named = post ?? pre;
   return {
-    event: `${audited}.${action}`,
-    entity: { object: audited, id, ...(name === undefined || named === null ? {} : { name: name(named) }) },
+    event: `${auditName}.${action}`,
+    entity: { object: auditName, id, ...(name === undefined || named === null ? {} : { name: name(named) }) },
     ...(pre === null ? {} : { pre: kept(pre) }),
     ...(post === null ? {} : { post: kept(post) }),
   };

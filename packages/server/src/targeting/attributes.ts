@@ -1,14 +1,16 @@
 import type { Attribute, BodyOf, postAttribute, putAttribute } from '@halyard/contract';
-import { type References, requireProjects, withoutProject } from '../organization/index.ts';
+import { listsWithout, type References, requireProjects, seenInProjects } from '../organization/index.ts';
 import { invalid, quoted } from '../platform/index.ts';
 import { type StateChange, stateKind, type Written } from '../record/index.ts';
 import { demand, type Requester } from '../requester/index.ts';
-import { type ResourceKit, type ResourceService, sent } from '../resources/index.ts';
+import { type Resource, type ResourceKit, type ResourceService, sent } from '../resources/index.ts';
 
 /** A targeting attribute, known by its property. */
 export type AttributeState = Omit<Attribute, 'property'>;
 
 export const attributeKind = stateKind<AttributeState>('attribute');
+
+const attributeResource: Resource<AttributeState> = { kind: attributeKind, auditName: 'attribute' };
 
 export interface AttributeService {
   /** Those that are not archived; of a project, also the organization-wide ones. */
@@ -20,9 +22,8 @@ export interface AttributeService {
 
 export function attributeService(kit: ResourceKit): AttributeService {
   const attributes: ResourceService<AttributeState, Attribute> = kit({
-    kind: attributeKind,
-    audited: 'attribute',
-    seenIn: ({ state }) => (state.projects === undefined || state.projects.length === 0 ? null : state.projects),
+    ...attributeResource,
+    seenIn: ({ state }) => seenInProjects(state.projects),
     show: ({ id, state }) => ({ property: id, ...state }),
   });
   const demandManaging = (requester: Requester, projects: readonly string[] = []) =>
@@ -76,14 +77,7 @@ function fitting({ enum: choices, format, ...state }: AttributeState): Attribute
 
 /** Attributes name projects. */
 export const attributeReferences: References = {
-  withoutProject: (states, project) => ({
-    changes: states.all(attributeKind).flatMap(({ id, state }) => {
-      const projects = withoutProject(state.projects ?? [], project);
-      return projects === (state.projects ?? projects)
-        ? []
-        : [{ kind: attributeKind, id, state: { ...state, projects: [...projects] } }];
-    }),
-  }),
+  changesOnProjectDeletion: (states, project) => listsWithout(states, attributeResource, project),
 };
 
 const text = (id: string): StateChange<AttributeState> => ({ kind: attributeKind, id, state: { datatype: 'string' } });
