@@ -1,8 +1,8 @@
 import { listWithout, type References } from '../organization/index.ts';
 import type { Clock } from '../platform/index.ts';
 import type { Revisions } from '../revisions/index.ts';
+import { changedFields } from './content-fields.ts';
 import { contentOf, type FeatureContent, featureKind } from './feature.ts';
-import { changedFields } from './footprint.ts';
 import { landFeatures } from './land-features.ts';
 import type { RuleKinds } from './rule-kinds.ts';
 import { showContext } from './show.ts';

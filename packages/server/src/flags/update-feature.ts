@@ -3,10 +3,10 @@ import type { StateReader, Written } from '../record/index.ts';
 import { demand, type Requester } from '../requester/index.ts';
 import type { Gate } from '../revisions/index.ts';
 import { type AskedContent, admitContent } from './admit-content.ts';
+import { changedFields, namedFields, reachesSdks } from './content-fields.ts';
 import { type FeatureWrite, inProject, type WriteFlags, writeDirectly } from './direct-write.ts';
 import { contentOf, type FeatureContent } from './feature.ts';
 import { checkAgainstSchema, sentence } from './feature-values.ts';
-import { changedFields } from './footprint.ts';
 import { countDependents } from './prerequisites.ts';
 import type { FeatureTools } from './tools.ts';
 
@@ -23,7 +23,7 @@ export function updateFeature(
     const where = inProject(before.project);
     demand(requester, 'editFeatureDrafts', where);
     // What exactly must be allowed is known once the change is; who may land nothing at all is told before it is judged.
-    if (reachesSdks(asked)) demand(requester, 'publishFeatures', where);
+    if (mayReachSdks(asked)) demand(requester, 'publishFeatures', where);
     if (asked.project !== undefined && asked.project !== before.project) demandMove(requester, asked.project, states);
 
     const content = await admitContent(asked, before, { feature: id, isNew: false, states, requester, tools });
@@ -40,18 +40,9 @@ export function updateFeature(
   });
 }
 
-/** Whether something is named that SDKs get to feel. */
-const reachesSdks = (asked: AskedContent): boolean =>
-  [
-    asked.defaultValue,
-    asked.rules,
-    asked.environments,
-    asked.prerequisites,
-    asked.project,
-    asked.targetingAllProjects,
-    asked.targetingProjects,
-    asked.jsonSchema,
-  ].some((field) => field !== undefined) || asked.archived === false;
+/** Whether something is named that SDKs get to feel; who archives needs another right. */
+const mayReachSdks = (asked: AskedContent): boolean =>
+  namedFields(asked).some((field) => (field === 'archived' ? asked.archived === false : reachesSdks(field)));
 
 /** To move a feature into a project takes the right to change features there. */
 function demandMove(requester: Requester, to: string, states: StateReader): void {
