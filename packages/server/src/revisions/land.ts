@@ -44,7 +44,7 @@ export interface Revision<Content> {
 }
 
 /** One object takes on new content: a draft that is made and landed in one go. */
-export interface RevisedChange<Content> {
+interface RevisedChange<Content> {
   readonly kind: RevisionKind;
   readonly id: string;
   /** Version of the live revision that the content was made from; 0: the object is new. */
