@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { postSdkConnection, toggleFeature } from '@halyard/contract';
-import type { Halyard } from '../e2e/support/halyard.ts';
+import type { Halyard } from '../packages/server/testing/halyard.ts';
 import { featureId } from './support/features.ts';
 import { median, progress, type Row } from './support/rows.ts';
 import { openStreams } from './support/streams.ts';

@@ -6,8 +6,8 @@ import { getFeature } from '@halyard/contract';
 import { startEmbeddedPostgres } from '../packages/server/src/platform/index.ts';
 import { databaseUrl } from '../packages/server/testing/database.ts';
 import { proxyOf } from '../packages/server/testing/database-proxy.ts';
+import { type Halyard, newDataDirectory, startHalyard } from '../packages/server/testing/halyard.ts';
 import { newConnection, newFeature } from '../packages/server/testing/objects.ts';
-import { type Halyard, newDataDirectory, startHalyard } from './support/halyard.ts';
 
 /**
  * Asks for payloads without a pause while the database behind the service is stopped, paused and slowed, one after the

@@ -134,7 +134,7 @@ describe('modules of the server', () => {
 
   test('do not import a module above them', () => {
     expect(flags('../delivery/index.ts')).toEqual([
-      'packages/server/src/flags/rules.ts:1: imports ../delivery/index.ts, which is of a module above: flags may import only platform, record, http, resources, organization, access, revisions, targeting, configuration',
+      'packages/server/src/flags/rules.ts:1: imports ../delivery/index.ts, which is of a module above: flags may import only platform, record, requester, http, resources, organization, access, revisions, targeting, configuration',
     ]);
     expect(flags('../record/index.ts', 'packages/server/src/platform/clock.ts')).toEqual([
       'packages/server/src/platform/clock.ts:1: imports ../record/index.ts, which is of a module above: platform may import no other module',

@@ -12,6 +12,7 @@ export const PACKAGES: Record<string, string[]> = {
 export const MODULES = [
   'platform',
   'record',
+  'requester',
   'http',
   'resources',
   'organization',

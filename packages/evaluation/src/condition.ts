@@ -86,18 +86,10 @@ function conditionPredicate(scope: ConditionScope, condition: JsonValue | undefi
 }
 
 function entryPredicate(scope: ConditionScope, key: string, operand: JsonValue, depth: number): Predicate {
-  switch (key) {
-    case '$or':
-      return anyCondition(scope, operand, depth);
-    case '$nor':
-      return not(anyCondition(scope, operand, depth));
-    case '$and':
-      return all(conditionList(scope, operand, depth));
-    case '$not':
-      return not(conditionPredicate(scope, operand, depth));
-    default:
-      return attributePredicate(key, valuePredicate(scope, operand, depth));
-  }
+  const join = LOGIC.get(key);
+  return join === undefined
+    ? attributePredicate(key, valuePredicate(scope, operand, depth))
+    : join(operand, scope, depth);
 }
 
 /** An empty `$or` holds. */
@@ -128,16 +120,23 @@ function valuePredicate(scope: ConditionScope, operand: JsonValue, depth: number
   );
 }
 
-/** An object whose keys all start with `$`; one that mixes them with plain keys is a plain value. */
-function isOperatorObject(operand: JsonValue): operand is JsonObject {
+/** An object whose keys all start with `$`: operators. One that mixes them with plain keys is a plain value. */
+export function isOperatorObject(operand: JsonValue): operand is JsonObject {
   if (!isPlainObject(operand)) return false;
   const keys = Object.keys(operand);
   return keys.length > 0 && keys.every((key) => key.startsWith('$'));
 }
 
-type OperatorCompiler = (operand: JsonValue, scope: ConditionScope, depth: number) => Predicate;
+type PartCompiler = (operand: JsonValue, scope: ConditionScope, depth: number) => Predicate;
 
-const OPERATORS: ReadonlyMap<string, OperatorCompiler> = new Map<string, OperatorCompiler>([
+const LOGIC: ReadonlyMap<string, PartCompiler> = new Map<string, PartCompiler>([
+  ['$or', (operand, scope, depth) => anyCondition(scope, operand, depth)],
+  ['$nor', (operand, scope, depth) => not(anyCondition(scope, operand, depth))],
+  ['$and', (operand, scope, depth) => all(conditionList(scope, operand, depth))],
+  ['$not', (operand, scope, depth) => not(conditionPredicate(scope, operand, depth))],
+]);
+
+const OPERATORS: ReadonlyMap<string, PartCompiler> = new Map<string, PartCompiler>([
   ['$eq', (operand) => (value) => value === operand],
   ['$ne', (operand) => (value) => value !== operand],
   ['$lt', (operand) => compares(lessThan, operand)],
@@ -173,6 +172,12 @@ const OPERATORS: ReadonlyMap<string, OperatorCompiler> = new Map<string, Operato
   ['$regexi', (operand, scope) => matches(operand, true, scope.regularExpression)],
   ['$not', (operand, scope, depth) => not(valuePredicate(scope, operand, depth))],
 ]);
+
+/** The keys of a condition that join conditions; every other key is the path of an attribute. */
+export const logicalOperators: ReadonlySet<string> = new Set(LOGIC.keys());
+
+/** The operators that test a value. */
+export const conditionOperators: ReadonlySet<string> = new Set(OPERATORS.keys());
 
 function isList(operand: JsonValue): operand is readonly JsonValue[] {
   return Array.isArray(operand);

@@ -7,7 +7,10 @@ export { bucketRanges, chooseVariation, equalWeights, inRange } from './buckets.
 export {
   type ConditionOptions,
   compileCondition,
+  conditionOperators,
   evaluateCondition,
+  isOperatorObject,
+  logicalOperators,
   MAX_CONDITION_DEPTH,
 } from './condition.ts';
 export { DecryptionError, decryptText, encryptText } from './encryption.ts';

@@ -108,7 +108,7 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
     roleReferences,
     attributeReferences,
     connectionReferences,
-    featureReferences({ revisions, members, kinds, clock }),
+    featureReferences({ revisions, kinds, clock }),
   ];
 
   const use = connectionUse({ db, clock, log });
@@ -135,7 +135,6 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
       ...featureRoutes({
         revisions,
         recorder,
-        members,
         kinds,
         entitlements: granted,
         paginate,

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Authenticator, Credentials, Requester } from '../http/index.ts';
+import type { Authenticator, Credentials } from '../http/index.ts';
 import { environmentsOf } from '../organization/index.ts';
 import {
   type Clock,
@@ -12,6 +12,7 @@ import {
   unavailable,
 } from '../platform/index.ts';
 import type { LiveStates } from '../record/index.ts';
+import type { Requester } from '../requester/index.ts';
 import { type ApiKey, keyFromRow } from './keys.ts';
 import type { MemberService } from './members.ts';
 import { effectivePermissions, isAllowed, isVisible } from './permission-check.ts';
@@ -95,7 +96,7 @@ export function authenticator(tools: {
     const { key, suspended, version, membersVersion } = known;
     if (suspended) throw forbidden('The organization is suspended. Ask whoever runs this installation.');
     const states = await live.at(key.organization, version);
-    const emailOf = await members.emailsOf(key.organization, membersVersion);
+    const directory = await members.directory(key.organization, membersVersion);
     const named = await nameRequester(key, requestedBy, members);
     const environments = environmentsOf(states).map(({ id }) => id);
     const assumed = named !== null && key.requesterPermissions === 'assume' ? [named.roles] : [];
@@ -103,12 +104,11 @@ export function authenticator(tools: {
     const sides = [key.roles, ...assumed].map((roles) => effectivePermissions(roles, environments));
     return {
       organization: key.organization,
-      credential: { id: key.id, expiresAt: key.expiresAt },
       actor: actorOf(key, named),
       may: (permission, scope) => sides.every((side) => isAllowed(side, permission, scope)),
       maySee: (projects) => sides.every((side) => isVisible(side, projects)),
       states,
-      emailOf,
+      members: directory,
     };
   }
 }

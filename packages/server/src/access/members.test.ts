@@ -65,7 +65,7 @@ describe('members', () => {
 
   test('have their e-mails told as they are now, also where nobody has asked for the organization before', async () => {
     const members = memberService(service.db);
-    const email = async (version?: number) => (await members.emailsOf(service.id, version))(service.owner.id);
+    const email = async (version?: number) => (await members.directory(service.id, version)).emailOf(service.owner.id);
     expect(await email()).toBe('admin@example.com');
     const rename = (to: string) =>
       service.db.updateTable('person').set({ email: to }).where('id', '=', service.owner.id).execute();
@@ -73,7 +73,7 @@ describe('members', () => {
     // Whoever says that he knows the version is taken at his word.
     expect(await email(0)).toBe('admin@example.com');
     expect(await email()).toBe('new@example.com');
-    expect((await members.emailsOf(service.id))('u_nobody')).toBeUndefined();
+    expect((await members.directory(service.id)).emailOf('u_nobody')).toBeUndefined();
     await rename('admin@example.com');
   });
 });

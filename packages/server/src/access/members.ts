@@ -1,6 +1,7 @@
 import type { listMembers, QueryOf, Member as ShownMember } from '@halyard/contract';
 import { sql } from 'kysely';
 import { type Db, invalid, quoted } from '../platform/index.ts';
+import type { Directory } from '../requester/index.ts';
 import { type RoleInfo, rolesFromRow } from './role-info.ts';
 
 /** A person who belongs to an organization. */
@@ -15,33 +16,50 @@ export interface Member {
   readonly lastLogin: Date | null;
 }
 
-/** The e-mail of a member. */
-export type EmailOf = (member: string) => string | undefined;
-
 /** The members of organizations. */
 export interface MemberService {
   /** Those that match, by id. */
   list(organization: string, filters: Omit<QueryOf<typeof listMembers>, 'limit' | 'offset'>): Promise<Member[]>;
   /**
-   * The e-mails of an organization's members, kept in memory for as long as none of them changes.
+   * The directory of an organization, kept in memory for as long as none of its members changes.
    *
    * @param version the members' version now, where the caller has just read it
    */
-  emailsOf(organization: string, version?: number): Promise<EmailOf>;
+  directory(organization: string, version?: number): Promise<Directory>;
   /** The member with that id or, in any letter case, that e-mail. */
   find(organization: string, idOrEmail: string): Promise<Member | null>;
-  /**
-   * Resolves the owner that a request names, an id or an e-mail, to the member's id.
-   *
-   * @throws Refusal (invalid) when it is no member
-   */
-  resolveOwner(organization: string, owner: string): Promise<string>;
 }
 
 const idPrefix = 'u_';
 
+/** @param emails of the members, by id */
+function directoryOf(emails: ReadonlyMap<string, string>): Directory {
+  return {
+    emailOf: (member) => emails.get(member),
+    idOf(idOrEmail) {
+      if (emails.has(idOrEmail)) return idOrEmail;
+      if (idOrEmail.startsWith(idPrefix)) return undefined;
+      const address = idOrEmail.toLowerCase();
+      return [...emails].find(([, email]) => email.toLowerCase() === address)?.[0];
+    },
+  };
+}
+
+/**
+ * Resolves the owner that a request names, an id or an e-mail, to the member's id.
+ *
+ * @throws Refusal (invalid) when it is no member
+ */
+export function resolveOwner(members: Directory, owner: string): string {
+  const id = members.idOf(owner);
+  if (id !== undefined) return id;
+  throw invalid(
+    `The owner ${quoted(owner)} is no member of the organization. Send a member's user id or e-mail, as GET /v1/members lists them.`,
+  );
+}
+
 export function memberService(db: Db): MemberService {
-  const emails = new Map<string, { readonly version: number; readonly emailOf: EmailOf }>();
+  const directories = new Map<string, { readonly version: number; readonly directory: Directory }>();
   const versionOf = async (organization: string): Promise<number> => {
     const row = await db
       .selectFrom('organization')
@@ -87,27 +105,19 @@ export function memberService(db: Db): MemberService {
       if (globalRole !== undefined) query = query.where('member.role', '=', globalRole);
       return (await query.execute()).map(fromRow);
     },
-    async emailsOf(organization, version) {
+    async directory(organization, version) {
       const current = version ?? (await versionOf(organization));
-      const known = emails.get(organization);
-      if (known !== undefined && known.version >= current) return known.emailOf;
+      const known = directories.get(organization);
+      if (known !== undefined && known.version >= current) return known.directory;
       const rows = await db
         .selectFrom('member')
         .innerJoin('person', 'person.id', 'member.person')
         .select(['person.id', 'person.email'])
         .where('member.organization', '=', organization)
         .execute();
-      const ofMembers = new Map(rows.map(({ id, email }) => [id, email]));
-      const emailOf: EmailOf = (member) => ofMembers.get(member);
-      emails.set(organization, { version: current, emailOf });
-      return emailOf;
-    },
-    async resolveOwner(organization, owner) {
-      const member = await find(organization, owner);
-      if (member !== null && (member.id === owner || !owner.startsWith(idPrefix))) return member.id;
-      throw invalid(
-        `The owner ${quoted(owner)} is no member of the organization. Send a member's user id or e-mail, as GET /v1/members lists them.`,
-      );
+      const directory = directoryOf(new Map(rows.map(({ id, email }) => [id, email])));
+      directories.set(organization, { version: current, directory });
+      return directory;
     },
   };
 }

@@ -1,5 +1,5 @@
 import { type Permission, permissions, readClassPermissions } from '@halyard/contract';
-import type { PermissionScope } from '../http/index.ts';
+import type { PermissionScope } from '../requester/index.ts';
 import type { RoleInfo, RoleRule } from './role-info.ts';
 import { permissionsOf, unlimitedRoles } from './roles.ts';
 

@@ -3,7 +3,7 @@ import type { References } from '../organization/index.ts';
 
 /** Members and keys have roles in projects; those of a deleted project go with it. */
 export const roleReferences: References = {
-  withoutProject: ({ organization }, project) => ({
+  changesOnProjectDeletion: ({ organization }, project) => ({
     async also(tx) {
       for (const table of ['member', 'api_key']) {
         await sql`

@@ -33,10 +33,7 @@ export function checkConnection(after: ConnectionState, before: ConnectionState 
   if (after.environment !== before?.environment && states.get(environmentKind, after.environment) === null) {
     throw invalid(`Unknown environment ${quoted(after.environment)}. Use an id that GET /v1/environments lists.`);
   }
-  requireProjects(
-    states,
-    after.projects.filter((project) => !before?.projects.includes(project)),
-  );
+  requireProjects(states, after.projects, before?.projects);
   if (
     after.projects.length === 0 &&
     settingsOf(states).requireProjectForSdkConnections &&

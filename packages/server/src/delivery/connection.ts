@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { SdkConnection } from '@halyard/contract';
 import type { PayloadOptions } from '../flags/index.ts';
+import { seenInProjects } from '../organization/index.ts';
 import { type Live, stateKind } from '../record/index.ts';
+import type { Requester } from '../requester/index.ts';
 import { capabilitiesOf } from './sdk-languages.ts';
 
 /** Everything of an SDK connection but its dates. */
@@ -16,6 +18,15 @@ export type ConnectionState = Omit<
 export type LiveConnection = Live<ConnectionState>;
 
 export const connectionKind = stateKind<ConnectionState>('sdk-connection', 'SDK connection');
+
+/** Where a connection is seen. */
+export const seenIn = ({ state }: LiveConnection): readonly string[] | null => seenInProjects(state.projects);
+
+/** The connection of a client key; null: the requester sees none. */
+export function connectionOfKey(requester: Requester, key: string): LiveConnection | null {
+  const live = requester.states.all(connectionKind).find(({ state }) => state.key === key);
+  return live !== undefined && requester.maySee(seenIn(live)) ? live : null;
+}
 
 /** What is made once for a connection and never changes: its client key and the keys that encrypt and sign. */
 export const newConnectionKeys = () => ({

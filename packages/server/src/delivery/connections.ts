@@ -1,34 +1,46 @@
 import type {
+  BodyOf,
   listSdkConnections,
   postSdkConnection,
   putSdkConnection,
+  QueryOf,
   ResponseOf,
   SdkConnection,
 } from '@halyard/contract';
-import type { Call } from '../http/index.ts';
-import { type Entitlements, projectKind, type References, withoutProject } from '../organization/index.ts';
+import { type Entitlements, listsWithout, type References, seesProject } from '../organization/index.ts';
 import { forbidden, type NewId, notFound } from '../platform/index.ts';
-import { type ResourceKit, type ResourceService, sent } from '../resources/index.ts';
+import type { Written } from '../record/index.ts';
+import { demand, type Requester } from '../requester/index.ts';
+import { type Resource, type ResourceKit, type ResourceService, sent } from '../resources/index.ts';
 import {
   type ConnectionState,
   connectionKind,
+  connectionOfKey,
   connectionSecrets,
   type LiveConnection,
   newConnectionKeys,
+  seenIn,
   showConnection,
 } from './connection.ts';
 import { checkConnection } from './connection-rules.ts';
 import { latestVersion } from './sdk-languages.ts';
 
+const connectionResource: Resource<ConnectionState> = {
+  kind: connectionKind,
+  auditName: 'sdk-connection',
+  name: (state) => state.name,
+  secrets: connectionSecrets,
+};
+
 export interface ConnectionService {
-  list(call: Call<typeof listSdkConnections>): ResponseOf<typeof listSdkConnections>;
-  get(call: Call, id: string): SdkConnection;
-  /** @throws Refusal (notFound) when the caller sees no connection of that client key */
-  findByKey(call: Call, key: string): LiveConnection;
-  lookUp(call: Call, key: string): SdkConnection;
-  create(call: Call<typeof postSdkConnection>): Promise<SdkConnection>;
-  update(call: Call<typeof putSdkConnection>): Promise<SdkConnection>;
-  delete(call: Call, id: string): Promise<void>;
+  list(requester: Requester, query: QueryOf<typeof listSdkConnections>): ResponseOf<typeof listSdkConnections>;
+  get(requester: Requester, id: string): SdkConnection;
+  /** @throws Refusal (notFound) when the requester sees no connection of that client key */
+  findByKey(requester: Requester, key: string): LiveConnection;
+  lookUp(requester: Requester, key: string): SdkConnection;
+  create(requester: Requester, input: BodyOf<typeof postSdkConnection>): Promise<Written<SdkConnection>>;
+  update(requester: Requester, id: string, patch: BodyOf<typeof putSdkConnection>): Promise<Written<SdkConnection>>;
+  delete(requester: Requester, id: string): Promise<Written<null>>;
 }
 
 export function connectionService(
@@ -37,42 +49,38 @@ export function connectionService(
 ): ConnectionService {
   const { newId, entitlements, hosted } = tools;
   const connections: ResourceService<ConnectionState, SdkConnection> = kit({
-    kind: connectionKind,
-    audited: 'sdk-connection',
-    name: (state) => state.name,
-    seenIn: ({ state }) => (state.projects.length === 0 ? null : state.projects),
+    ...connectionResource,
+    seenIn,
     show: showConnection,
-    secrets: connectionSecrets,
   });
-  const demand = (call: Call, { projects, environment }: ConnectionState) =>
-    call.demand('manageSDKConnections', { projects, environments: [environment] });
+  const demandManaging = (requester: Requester, { projects, environment }: ConnectionState) =>
+    demand(requester, 'manageSDKConnections', { projects, environments: [environment] });
 
-  const findByKey = (call: Call, key: string): LiveConnection => {
-    const live = connections.visible(call).find(({ state }) => state.key === key);
-    if (live === undefined) throw notFound('SDK connection', key);
+  const findByKey = (requester: Requester, key: string): LiveConnection => {
+    const live = connectionOfKey(requester, key);
+    if (live === null) throw notFound('SDK connection', key);
     return live;
   };
 
   return {
     findByKey,
-    lookUp: (call, key) => connections.show(call, findByKey(call, key)),
-    get: (call, id) => connections.show(call, connections.find(call, id)),
+    lookUp: (requester, key) => connections.show(requester, findByKey(requester, key)),
+    get: (requester, id) => connections.show(requester, connections.find(requester, id)),
 
-    list(call) {
-      const { query } = call;
+    list(requester, query) {
       if (query.multiOrg !== undefined && !['', 'false', '0'].includes(query.multiOrg)) {
         throw forbidden('Only a super administrator’s token may list the connections of every organization.');
       }
       const matching = connections
-        .visible(call)
+        .visible(requester)
         .filter(({ state }) => !query.withProxy || state.proxyEnabled)
-        .filter((live) => query.projectId === undefined || servesProject(call, live, query.projectId));
-      return connections.page(call, 'connections', matching, query);
+        .filter((live) => query.projectId === undefined || servesProject(requester, live, query.projectId));
+      return connections.page(requester, 'connections', matching, query);
     },
 
-    create: (call) =>
-      connections.create(call, (states) => {
-        const { language, ...fields } = call.body;
+    create: (requester, input) =>
+      connections.create(requester, (states) => {
+        const { language, ...fields } = input;
         const state: ConnectionState = {
           projects: [],
           sdkVersion: latestVersion(language),
@@ -83,25 +91,25 @@ export function connectionService(
           languages: [language],
           ...newConnectionKeys(),
         };
-        demand(call, state);
+        demandManaging(requester, state);
         checkConnection(state, null, { states, entitlements, hosted });
         return { id: newId('sdk_'), state };
       }),
 
-    update: (call) =>
-      connections.change(call, call.params.id, ({ state: before }, states) => {
-        const { language, ...fields } = call.body;
+    update: (requester, id, patch) =>
+      connections.change(requester, id, ({ state: before }, states) => {
+        const { language, ...fields } = patch;
         const moved = language === undefined || before.languages.includes(language) ? {} : inLanguage(language);
         const state: ConnectionState = { ...before, ...moved, ...sent(fields) };
-        demand(call, before);
-        demand(call, state);
+        demandManaging(requester, before);
+        demandManaging(requester, state);
         checkConnection(state, before, { states, entitlements, hosted });
         return state;
       }),
 
-    delete: (call, id) =>
-      connections.remove(call, id, ({ state }) => {
-        demand(call, state);
+    delete: (requester, id) =>
+      connections.remove(requester, id, ({ state }) => {
+        demandManaging(requester, state);
         return {};
       }),
   };
@@ -110,23 +118,13 @@ export function connectionService(
 /** Another language begins at its newest version. */
 const inLanguage = (language: string) => ({ languages: [language], sdkVersion: latestVersion(language) });
 
-function servesProject(call: Call, { state }: LiveConnection, project: string): boolean {
-  const known = call.requester.states.get(projectKind, project) !== null && call.sees([project]);
-  return known && (state.projects.length === 0 || state.projects.includes(project));
+function servesProject(requester: Requester, { state }: LiveConnection, project: string): boolean {
+  return seesProject(requester, project) && (state.projects.length === 0 || state.projects.includes(project));
 }
 
 /** Connections name projects, and keep their environment from being deleted. */
 export const connectionReferences: References = {
-  withoutProject: (states, project) => ({
-    changes: states
-      .all(connectionKind)
-      .filter(({ state }) => withoutProject(state.projects, project) !== state.projects)
-      .map(({ id, state }) => ({
-        kind: connectionKind,
-        id,
-        state: { ...state, projects: withoutProject(state.projects, project) },
-      })),
-  }),
+  changesOnProjectDeletion: (states, project) => listsWithout(states, connectionResource, project),
   whyEnvironmentStays(states, environment) {
     const users = states.all(connectionKind).filter(({ state }) => state.environment === environment).length;
     if (users === 0) return null;

@@ -1,13 +1,11 @@
 import type { DeliveredFeatures } from '../flags/index.ts';
-import { connectionKind } from './connection.ts';
+import { connectionOfKey } from './connection.ts';
 import type { Delivery } from './delivery.ts';
 
-/** Which features a connection's payload holds, encrypted or not, as of what the caller sees. */
+/** Which features a connection's payload holds, encrypted or not, as of what the requester sees. */
 export const deliveredFeatures =
   (delivery: Delivery): DeliveredFeatures =>
-  async (call, clientKey) => {
-    const connections = call.requester.states.all(connectionKind);
-    const live = connections.find(({ state }) => state.key === clientKey);
-    const visible = live !== undefined && call.sees(live.state.projects.length === 0 ? null : live.state.projects);
-    return visible ? ((await delivery.find(clientKey)?.featureIds()) ?? null) : null;
+  async (requester, clientKey) => {
+    if (connectionOfKey(requester, clientKey) === null) return null;
+    return (await delivery.find(clientKey)?.featureIds()) ?? null;
   };

@@ -15,20 +15,24 @@ import { minVersionHeader, readMinVersion, servedSince } from './serving/index.t
 
 export function deliveryRoutes(connections: ConnectionService, delivery: Delivery): Route[] {
   return [
-    bind(listSdkConnections, async (call) => connections.list(call)),
+    bind(listSdkConnections, async (call) => connections.list(call.requester, call.query)),
     bind(postSdkConnection, async (call) => {
-      const sdkConnection = await connections.create(call);
+      const sdkConnection = call.landed(await connections.create(call.requester, call.body));
       // The payload is there before the first SDK asks for it.
       await delivery.find(sdkConnection.key)?.refresh();
       return { sdkConnection };
     }),
-    bind(getSdkConnection, async (call) => ({ sdkConnection: connections.get(call, call.params.id) })),
-    bind(putSdkConnection, async (call) => ({ sdkConnection: await connections.update(call) })),
+    bind(getSdkConnection, async (call) => ({ sdkConnection: connections.get(call.requester, call.params.id) })),
+    bind(putSdkConnection, async (call) => ({
+      sdkConnection: call.landed(await connections.update(call.requester, call.params.id, call.body)),
+    })),
     bind(deleteSdkConnection, async (call) => {
-      await connections.delete(call, call.params.id);
+      call.landed(await connections.delete(call.requester, call.params.id));
       return { deletedId: call.params.id };
     }),
-    bind(lookupSdkConnectionByKey, async (call) => ({ sdkConnection: connections.lookUp(call, call.params.key) })),
+    bind(lookupSdkConnectionByKey, async (call) => ({
+      sdkConnection: connections.lookUp(call.requester, call.params.key),
+    })),
     bind(getSdkPayload, async (call) => deliverPayload(call, call.params.key, connections, delivery)),
   ];
 }
@@ -40,7 +44,7 @@ async function deliverPayload(
   connections: ConnectionService,
   delivery: Delivery,
 ): Promise<JsonText> {
-  const { state } = connections.findByKey(call, key);
+  const { state } = connections.findByKey(call.requester, key);
   const connection = delivery.find(state.key);
   const least = readMinVersion(call.requestHeader(minVersionHeader));
   if (least === null) throw invalid(`${minVersionHeader} must be a whole number of at least 0.`);

@@ -1,131 +1,94 @@
-import type { BodyOf, Feature, postFeature } from '@halyard/contract';
-import type { Call } from '../http/index.ts';
-import { environmentsOf, registerTags, requireProjects, settingsOf } from '../organization/index.ts';
-import { invalid } from '../platform/index.ts';
-import { personOf, readerWith, type StateReader } from '../record/index.ts';
-import type { Landed } from '../revisions/index.ts';
-import {
-  checkAddedProjects,
-  checkNewId,
-  checkTargeting,
-  effectiveTargeting,
-  refuseUnknownReferences,
-} from './admission.ts';
-import { directWriteComment, inProject, landedFeature, revisedFeature } from './direct-write.ts';
-import { featureCreated } from './events.ts';
+import type { Feature, FeatureValueType } from '@halyard/contract';
+import { environmentsOf, settingsOf } from '../organization/index.ts';
+import type { StateReader, Written } from '../record/index.ts';
+import { demand, type Requester } from '../requester/index.ts';
+import { type AskedContent, admitContent } from './admit-content.ts';
+import { directWriteComment, inProject } from './direct-write.ts';
 import type { FeatureContent } from './feature.ts';
-import { allMisfits, normalDefault, sentence, withNormalValues } from './feature-values.ts';
-import { checkPrerequisites, mustBeTrue, refuseCycle } from './prerequisites.ts';
-import { admitRules } from './rules.ts';
-import { checkSchedule } from './schedule.ts';
-import { requireEnvironments, servingEnvironments } from './scope.ts';
-import { showFeature } from './show.ts';
-import { type FeatureTools, showContext } from './tools.ts';
-import { readSchema } from './value-schema.ts';
+import { checkNewId } from './feature-id.ts';
+import { checkAgainstSchema } from './feature-values.ts';
+import { liveFeature } from './find-feature.ts';
+import { landFeatures } from './land-features.ts';
+import { servingEnvironments } from './scope.ts';
+import { showContext, showFeature } from './show.ts';
+import type { FeatureTools } from './tools.ts';
 
-type CreateCall = Call<typeof postFeature>;
+/** What a new feature is asked to be. */
+export interface NewFeature extends AskedContent {
+  readonly id: string;
+  readonly valueType: FeatureValueType;
+  readonly defaultValue: string;
+}
 
 /** Creates a feature, live at once: its first version is a published revision. */
-export async function createFeature(call: CreateCall, tools: FeatureTools): Promise<Feature> {
-  const { organization } = call.requester;
-  const { id } = call.body;
-  const now = tools.clock.now();
-
-  const { landed, result } = await tools.revisions.land(call.requester, async (states) => {
-    const content = await judge(call, states, tools);
-    const show = (at: Landed) => {
-      const live = landedFeature(id, content, null, at, now);
-      return { live, context: showContext(tools, call.requester, readerWith(states, at, [live])) };
-    };
-    const landing = {
-      revised: [revisedFeature(id, content, null, now, directWriteComment)],
-      audit: [{ event: 'feature.create', entity: { object: 'feature', id, name: id }, post: content }],
-      events: (at: Landed) => [featureCreated(show(at).live, show(at).context)],
-      also: (tx: Parameters<typeof registerTags>[0]) => registerTags(tx, organization, content.tags),
-    };
-    return { landing, result: show };
+export async function createFeature(
+  requester: Requester,
+  input: NewFeature,
+  flags: { readonly skipSchemaValidation: boolean },
+  tools: FeatureTools,
+): Promise<Written<Feature>> {
+  const { id } = input;
+  const { landed, result: after } = await tools.revisions.land(requester, async (states) => {
+    const content = await judge(requester, input, flags.skipSchemaValidation, states, tools);
+    const record = { event: 'feature.create', comment: directWriteComment } as const;
+    const { landing, after } = landFeatures(
+      [{ id, before: null, content }],
+      record,
+      showContext(tools, requester, states),
+      tools,
+    );
+    return { landing, result: after };
   });
-
   if (landed === null) throw new Error('A creation always lands.');
-  call.landed(landed);
-  const { live, context } = result(landed);
-  return showFeature(live, context);
+  const context = after(landed);
+  return { landed, result: showFeature(liveFeature(id, context.states), context) };
 }
 
 /** Judges a creation, in the order in which a caller meets the refusals. */
-async function judge(call: CreateCall, states: StateReader, tools: FeatureTools): Promise<FeatureContent> {
-  const { body, requester } = call;
-  const settings = settingsOf(states);
-  const project = body.project ?? '';
-  const environments = startingSwitches(body, states);
-  const on = Object.keys(environments).filter((id) => environments[id]?.enabled === true);
+async function judge(
+  requester: Requester,
+  input: NewFeature,
+  skipsSchema: boolean,
+  states: StateReader,
+  tools: FeatureTools,
+): Promise<FeatureContent> {
+  const beginning = beginningOf(input, states);
+  const where = inProject(input.project ?? '');
+  const on = Object.entries(beginning.environments).flatMap(([id, { enabled }]) => (enabled ? [id] : []));
+  demand(requester, 'createFeatures', { ...where, environments: on });
+  checkNewId(input.id, states, settingsOf(states));
+  const content = await admitContent(input, beginning, { feature: input.id, isNew: true, states, requester, tools });
 
-  call.demand('createFeatures', { ...inProject(project), environments: on });
-  checkNewId(body.id, states, settings);
-  requireEnvironments(states, Object.keys(body.environments ?? {}), 'environments');
-  for (const [index, rule] of (body.rules ?? []).entries())
-    checkSchedule(rule.scheduleRules ?? [], `rule ${index + 1}`);
-  if (settings.requireProjectForFeatures && project === '') {
-    throw invalid('The organization requires a project for every feature: send the id of one in "project".');
-  }
-  if (project !== '') requireProjects(states, [project]);
-  const targeting = effectiveTargeting(project, body);
-  checkAddedProjects(states, targeting.targetingProjects);
-  checkTargeting(call, targeting, null);
-  const owner = await chosenOwner(call, tools);
-  refuseUnknownReferences(body);
-  if (body.valueType === 'boolean' && body.jsonSchema !== undefined) {
-    throw invalid('A boolean feature takes no jsonSchema: its values are true and false.');
-  }
-  if (body.jsonSchema !== undefined) tools.entitlements.require('json-validation');
-
-  const maySee = (projects: readonly string[] | null) => call.sees(projects);
-  const rules = admitRules(body.rules ?? [], { ...tools, feature: body.id, project, stored: [], states, maySee });
-  const prerequisites = (body.prerequisites ?? []).map(mustBeTrue);
-  if (prerequisites.length > 0) tools.entitlements.require('prerequisites');
-  checkPrerequisites(prerequisites, { feature: body.id, place: 'the feature', states, maySee });
-
-  const content: FeatureContent = {
-    valueType: body.valueType,
-    archived: body.archived ?? false,
-    description: body.description ?? '',
-    owner,
-    project,
-    ...targeting,
-    tags: [...new Set(body.tags)],
-    defaultValue: normalDefault(body.valueType, body.defaultValue),
-    environments,
-    rules: withNormalValues(rules, body.valueType, tools.kinds),
-    prerequisites,
-    jsonSchema:
-      body.jsonSchema === undefined ? null : await readSchema(body.valueType, body.jsonSchema, tools.clock.now()),
-    neverStale: false,
-  };
-  refuseCycle(body.id, content, states);
-
-  const skips = body.skipSchemaValidation ?? call.query.skipSchemaValidation ?? false;
-  if (!skips || !requester.may('bypassApprovalFeatures', { projects: [] })) {
-    const misfits = await allMisfits(content, tools.kinds);
-    if (misfits.length > 0) throw invalid(misfits.map(sentence).join('\n'));
-  }
-  call.demand('publishFeatures', {
-    ...inProject(project),
+  const skips = skipsSchema && requester.may('bypassApprovalFeatures', { projects: [] });
+  if (!skips) await checkAgainstSchema(content, tools.kinds, { default: true, rules: true });
+  demand(requester, 'publishFeatures', {
+    ...where,
     environments: servingEnvironments(content, environmentsOf(states)),
   });
   return content;
 }
 
-/** The switch in each environment: as the body says, else what the environment gives new features. */
-function startingSwitches(body: BodyOf<typeof postFeature>, states: StateReader): FeatureContent['environments'] {
-  const sent = new Map(Object.entries(body.environments ?? {}));
-  return Object.fromEntries(
-    environmentsOf(states).map(({ id, state }) => [id, { enabled: sent.get(id)?.enabled ?? state.defaultState }]),
-  );
-}
-
-async function chosenOwner({ body, requester }: CreateCall, { members }: FeatureTools): Promise<string> {
-  if (body.owner !== undefined) return members.resolveOwner(requester.organization, body.owner);
-  const person = personOf(requester.actor);
-  if (person !== null) return person.id;
-  throw invalid('The owner is required with a secret key: send the user id or e-mail of a member in "owner".');
+/** What a feature begins with. The switch in each environment: as the input says, else what the environment gives new features. */
+function beginningOf({ valueType, defaultValue, environments = {} }: NewFeature, states: StateReader): FeatureContent {
+  const sent = new Map(Object.entries(environments));
+  const switches = environmentsOf(states).map(({ id, state }) => [
+    id,
+    { enabled: sent.get(id)?.enabled ?? state.defaultState },
+  ]);
+  return {
+    valueType,
+    archived: false,
+    description: '',
+    owner: '',
+    project: '',
+    targetingAllProjects: false,
+    targetingProjects: [],
+    tags: [],
+    defaultValue,
+    environments: Object.fromEntries(switches),
+    rules: [],
+    prerequisites: [],
+    jsonSchema: null,
+    neverStale: false,
+  };
 }

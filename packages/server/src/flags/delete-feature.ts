@@ -1,29 +1,30 @@
-import type { deleteFeature as deleteOperation } from '@halyard/contract';
-import type { Call } from '../http/index.ts';
 import { environmentsOf, settingsOf } from '../organization/index.ts';
-import { forbidden, invalid } from '../platform/index.ts';
-import type { Recorder } from '../record/index.ts';
+import { forbidden, invalid, type Tx } from '../platform/index.ts';
+import type { Recorder, Written } from '../record/index.ts';
+import { demand, type Requester } from '../requester/index.ts';
 import { inProject } from './direct-write.ts';
 import { featureDeleted } from './events.ts';
 import { contentOf, featureKind, featureRevisionKind } from './feature.ts';
+import { findFeature } from './find-feature.ts';
 import { countDependents } from './prerequisites.ts';
 import { servingEnvironments } from './scope.ts';
-import { type FeatureTools, findFeature, showContext } from './tools.ts';
+import { showContext } from './show.ts';
+import type { FeatureTools } from './tools.ts';
 
 /** Deletes a feature with its revisions. A live one is archived first, unless the organization lets the API skip that. */
 export async function deleteFeature(
-  call: Call<typeof deleteOperation>,
+  requester: Requester,
+  id: string,
   tools: FeatureTools & { readonly recorder: Recorder },
-): Promise<void> {
-  const { organization, actor } = call.requester;
-  const { id } = call.params;
-  const { landed } = await tools.recorder.publish(organization, actor, async (states) => {
-    const live = findFeature(call, states, id);
+): Promise<Written<null>> {
+  const { organization, actor } = requester;
+  return tools.recorder.publish(organization, actor, async (states) => {
+    const live = findFeature(requester, states, id);
     const { state } = live;
     const where = { ...inProject(state.project), environments: servingEnvironments(state, environmentsOf(states)) };
-    call.demand('deleteFeatures', where);
+    demand(requester, 'deleteFeatures', where);
     if (!state.archived) {
-      call.demand('publishFeatures', where);
+      demand(requester, 'publishFeatures', where);
       if (!settingsOf(states).restApiBypassesReviews) {
         throw forbidden('A live feature is not deleted at once. Archive it first: POST {"archived": true} to it.');
       }
@@ -37,11 +38,9 @@ export async function deleteFeature(
     const publication = {
       changes: [{ kind: featureKind, id, state: null }],
       audit: [{ event: 'feature.delete', entity: { object: 'feature', id, name: id }, pre: contentOf(state) }],
-      events: () => [featureDeleted(live, showContext(tools, call.requester, states))],
-      also: (tx: Parameters<typeof tools.revisions.forget>[0]) =>
-        tools.revisions.forget(tx, organization, featureRevisionKind, id),
+      events: () => [featureDeleted(live, showContext(tools, requester, states))],
+      also: (tx: Tx) => tools.revisions.forget(tx, organization, featureRevisionKind, id),
     };
     return { publication, result: null };
   });
-  call.landed(landed);
 }

@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { environmentsOf } from '../organization/index.ts';
 import { changesBetween, type EventDraft, previousAttributes, type StateReader } from '../record/index.ts';
 import type { Revision } from '../revisions/index.ts';
+import { changedFields, isToldEverywhere } from './content-fields.ts';
 import { contentOf, type FeatureContent, type LiveFeature } from './feature.ts';
-import { environmentView, servingEnvironments } from './scope.ts';
+import { environmentView, rulesByEnvironment, servingEnvironments } from './scope.ts';
 import { type ShowContext, showFeatureV1, showRevisionV1 } from './show.ts';
 
 /** Fields whose change is none that a subscriber waits for. */
@@ -76,23 +77,14 @@ const publishedRevision = (before: LiveFeature, { state, dateUpdated }: LiveFeat
   datePublished: dateUpdated,
 });
 
-/** Fields that concern every environment. */
-const everywhere = ['archived', 'defaultValue', 'prerequisites', 'project', 'valueType'] as const;
-
 /** Environments whose switch or rules changed and which are on before or after; for what concerns all, all. */
 function affected(before: FeatureContent, after: FeatureContent, states: StateReader): string[] {
   const environments = environmentsOf(states);
-  if (everywhere.some((field) => !isDeepStrictEqual(before[field], after[field])))
-    return environments.map(({ id }) => id);
+  if (changedFields(before, after).some(isToldEverywhere)) return environments.map(({ id }) => id);
   const [old, fresh] = [environmentView(before, environments), environmentView(after, environments)];
-  const rules = (content: FeatureContent, view: typeof old, id: string) =>
-    content.rules
-      .filter((rule) => view.applies(rule, id))
-      .map(({ allEnvironments: _all, environments: _some, ...rule }) => rule);
+  const [oldRules, freshRules] = [rulesByEnvironment(before, environments), rulesByEnvironment(after, environments)];
   return environments
     .map(({ id }) => id)
     .filter((id) => old.isOn(id) || fresh.isOn(id))
-    .filter(
-      (id) => old.isOn(id) !== fresh.isOn(id) || !isDeepStrictEqual(rules(before, old, id), rules(after, fresh, id)),
-    );
+    .filter((id) => old.isOn(id) !== fresh.isOn(id) || !isDeepStrictEqual(oldRules(id), freshRules(id)));
 }

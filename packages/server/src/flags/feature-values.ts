@@ -66,8 +66,4 @@ export async function checkAgainstSchema(
   );
 }
 
-/** Every value that does not fit, wherever it came from. */
-export const allMisfits = (content: FeatureContent, kinds: RuleKinds): Promise<Misfit[]> =>
-  misfits(content.jsonSchema, servedValues(content, kinds));
-
 export const sentence = ({ name, reason }: Misfit): string => `${name} does not fit the jsonSchema: ${reason}.`;

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LiveEnvironment } from '../organization/index.ts';
+import { changedFields, reachesAllServed, reachesSdks } from './content-fields.ts';
 import type { FeatureContent } from './feature.ts';
-import { environmentView, servingEnvironments } from './scope.ts';
+import { environmentView, rulesByEnvironment, servingEnvironments } from './scope.ts';
 
 /** Which environments a change of a feature touches, and what of the feature it changes. */
 export interface Footprint {
@@ -12,16 +13,6 @@ export interface Footprint {
   readonly environments: readonly string[];
 }
 
-/** Fields that only people see. */
-const forPeople = new Set<keyof FeatureContent>(['description', 'owner', 'tags', 'neverStale']);
-
-/** Fields with a finer footprint than the whole feature. */
-const finer = new Set<keyof FeatureContent>(['rules', 'environments', 'archived']);
-
-/** The fields that differ. */
-export const changedFields = (before: FeatureContent, after: FeatureContent): (keyof FeatureContent)[] =>
-  (Object.keys(after) as (keyof FeatureContent)[]).filter((key) => !isDeepStrictEqual(before[key], after[key]));
-
 export function footprint(
   before: FeatureContent,
   after: FeatureContent,
@@ -30,15 +21,13 @@ export function footprint(
   const changed = changedFields(before, after);
   const serving = union(servingEnvironments(before, environments), servingEnvironments(after, environments));
   const archives = !before.archived && after.archived;
-  const whole =
-    changed.some((field) => !forPeople.has(field) && !finer.has(field)) || before.archived !== after.archived;
   const touched = union(
-    whole ? serving : [],
+    changed.some(reachesAllServed) ? serving : [],
     changed.includes('rules') ? ruleFootprint(before, after, environments, serving) : [],
     changed.includes('environments') ? switched(before, after, environments) : [],
   );
-  const reachesSdks = changed.some((field) => !forPeople.has(field) && !(field === 'archived' && archives));
-  return { reachesSdks, archives, environments: inOrder(touched, environments) };
+  const felt = changed.some((field) => reachesSdks(field) && !(field === 'archived' && archives));
+  return { reachesSdks: felt, archives, environments: inOrder(touched, environments) };
 }
 
 const union = (...lists: readonly (readonly string[])[]): string[] => [...new Set(lists.flat())];
@@ -53,13 +42,7 @@ function ruleFootprint(
   environments: readonly LiveEnvironment[],
   serving: readonly string[],
 ): string[] {
-  const [old, fresh] = [before, after].map((content) => {
-    const view = environmentView(content, environments);
-    return (environment: string) =>
-      content.rules
-        .filter((rule) => view.applies(rule, environment))
-        .map(({ allEnvironments: _all, environments: _some, ...rule }) => rule);
-  }) as [(environment: string) => unknown, (environment: string) => unknown];
+  const [old, fresh] = [rulesByEnvironment(before, environments), rulesByEnvironment(after, environments)];
   const different = environments.map(({ id }) => id).filter((id) => !isDeepStrictEqual(old(id), fresh(id)));
   const served = different.filter((id) => serving.includes(id));
   return served.length > 0 ? served : different;

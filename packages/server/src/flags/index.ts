@@ -1,10 +1,11 @@
 /** Features and their rules, and the pure compiler of payloads. Declares the ports `RuleKind` and `DeliveredFeatures`. */
+export type { DeliveredFeatures } from './delivered-features.ts';
 export { type FeatureContent, featureKind } from './feature.ts';
-export { FeatureDependents } from './payload/affected.ts';
 export { payloadCompiler } from './payload/compile.ts';
+export { FeatureDependents } from './payload/feature-dependents.ts';
+
 export { type Capability, everyCapability, type PayloadOptions } from './payload/options.ts';
 export { featureReferences } from './references.ts';
 export { featureRoutes } from './routes.ts';
 export { type RuleKinds, ruleKinds } from './rule-kinds.ts';
 export { scheduledChanges } from './scheduled-changes.ts';
-export type { DeliveredFeatures } from './tools.ts';

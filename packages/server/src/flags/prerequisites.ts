@@ -2,12 +2,19 @@ import type { Prerequisite } from '@halyard/contract';
 import { environmentsOf } from '../organization/index.ts';
 import { invalid, quoted } from '../platform/index.ts';
 import type { StateReader } from '../record/index.ts';
+import type { Requester } from '../requester/index.ts';
 import { readCondition } from '../targeting/index.ts';
-import { type FeatureContent, featureKind, seenIn } from './feature.ts';
+import { type FeatureContent, featureKind, type StoredRule, seenIn } from './feature.ts';
 import { environmentView } from './scope.ts';
 
 /** What the v1 and v2 feature bodies mean when they name a prerequisite by its id alone. */
 export const mustBeTrue = (id: string): Prerequisite => ({ id, condition: '{"value": true}' });
+
+/** Ids of the features that a feature requires: by its own prerequisites, and by those of the rules that count. */
+export const requirementsOf = (content: FeatureContent, counts: (rule: StoredRule) => boolean): string[] =>
+  [...content.prerequisites, ...content.rules.filter(counts).flatMap((rule) => rule.prerequisites)].map(({ id }) => id);
+
+const isEnabled = (rule: StoredRule): boolean => rule.enabled;
 
 /**
  * Checks prerequisites that a request brings: the features exist, can be read and are not the feature itself, and the
@@ -21,14 +28,14 @@ export function checkPrerequisites(
     feature: string;
     place: string;
     states: StateReader;
-    maySee: (projects: readonly string[] | null) => boolean;
+    requester: Requester;
   },
 ): void {
-  const { feature, place, states, maySee } = context;
+  const { feature, place, states, requester } = context;
   for (const { id, condition } of prerequisites) {
     if (id === feature) throw invalid(`A feature cannot be its own prerequisite, as ${place} asks.`);
     const required = states.get(featureKind, id);
-    if (required === null || !maySee(seenIn(required.state))) {
+    if (required === null || !requester.maySee(seenIn(required.state))) {
       throw invalid(`${place} has the unknown prerequisite ${quoted(id)}. Name a feature that exists.`);
     }
     const parsed = readCondition(condition, `the prerequisite ${quoted(id)} of ${place}`);
@@ -55,7 +62,9 @@ export function refuseCycle(feature: string, content: FeatureContent, states: St
   for (const { id: environment } of environments) {
     const circle = findCircle(feature, (id) => {
       const of = contentOf(id);
-      return of === null ? [] : requiredIn(of, environment, environmentView(of, environments).applies);
+      if (of === null) return [];
+      const { applies } = environmentView(of, environments);
+      return requirementsOf(of, (rule) => rule.enabled && applies(rule, environment));
     });
     if (circle !== null) {
       throw invalid(
@@ -63,16 +72,6 @@ export function refuseCycle(feature: string, content: FeatureContent, states: St
       );
     }
   }
-}
-
-/** Ids of the features that a feature depends on in an environment. */
-function requiredIn(
-  content: FeatureContent,
-  environment: string,
-  applies: (rule: FeatureContent['rules'][number], environment: string) => boolean,
-): string[] {
-  const rules = content.rules.filter((rule) => rule.enabled && applies(rule, environment));
-  return [...content.prerequisites, ...rules.flatMap((rule) => rule.prerequisites)].map(({ id }) => id);
 }
 
 /** A way from the feature back to itself; null: there is none. Circles that others have among themselves are not its concern. */
@@ -96,17 +95,10 @@ function wayTo(id: string, cameFrom: ReadonlyMap<string, string>, feature: strin
   return [feature, ...way];
 }
 
-/** Whether a feature has another one among its prerequisites, its own or those of an enabled rule. */
-function requires(content: FeatureContent, other: string): boolean {
-  return (
-    content.prerequisites.some(({ id }) => id === other) ||
-    content.rules.some((rule) => rule.enabled && rule.prerequisites.some(({ id }) => id === other))
-  );
-}
-
 /** How many features that are not archived have it among their prerequisites, also ones the caller cannot see. */
 export function countDependents(feature: string, states: StateReader): number {
   return states
     .all(featureKind)
-    .filter(({ id, state }) => id !== feature && !state.archived && requires(state, feature)).length;
+    .filter(({ id, state }) => id !== feature && !state.archived && requirementsOf(state, isEnabled).includes(feature))
+    .length;
 }

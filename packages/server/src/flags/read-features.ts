@@ -1,13 +1,13 @@
 import type {
   Feature,
-  getFeatureKeys,
   getFeature as getOperation,
   listFeatures as listOperation,
+  QueryOf,
   ResponseOf,
 } from '@halyard/contract';
-import type { Call } from '../http/index.ts';
-import { projectKind } from '../organization/index.ts';
+import { seesProject } from '../organization/index.ts';
 import { invalid, quoted } from '../platform/index.ts';
+import { type Requester, visible } from '../requester/index.ts';
 import {
   deliveryProjects,
   type FeatureContent,
@@ -16,27 +16,32 @@ import {
   type LiveFeature,
   seenIn,
 } from './feature.ts';
-import { showFeature, showRevision } from './show.ts';
-import { type FeatureTools, findFeature, showContext } from './tools.ts';
+import { findFeature } from './find-feature.ts';
+import { showContext, showFeature, showRevision } from './show.ts';
+import type { FeatureTools } from './tools.ts';
 
-/** The features the caller may see, oldest first. */
-const visible = (call: Call): LiveFeature[] =>
-  call.visible(call.requester.states.all(featureKind), ({ state }) => seenIn(state));
+/** The features the requester may see, oldest first. */
+const visibleFeatures = (requester: Requester): LiveFeature[] =>
+  visible(requester, requester.states.all(featureKind), ({ state }) => seenIn(state));
 
-/** Those of a project: its own and those targeted at it; none where the caller cannot see the project. */
-function ofProject(call: Call, features: readonly LiveFeature[], projectId: string | undefined): LiveFeature[] {
+/** Those of a project: its own and those targeted at it; none where the requester cannot see the project. */
+function ofProject(
+  requester: Requester,
+  features: readonly LiveFeature[],
+  projectId: string | undefined,
+): LiveFeature[] {
   if (projectId === undefined) return [...features];
-  const known = call.requester.states.get(projectKind, projectId) !== null && call.sees([projectId]);
+  const known = seesProject(requester, projectId);
   return features.filter(({ state }) => known && (deliveryProjects(state)?.has(projectId) ?? true));
 }
 
 export async function listFeatures(
-  call: Call<typeof listOperation>,
+  requester: Requester,
+  query: QueryOf<typeof listOperation>,
   tools: FeatureTools,
 ): Promise<ResponseOf<typeof listOperation>> {
-  const { query, requester } = call;
-  const delivered = query.clientKey === undefined ? null : await deliveredTo(call, query.clientKey, tools);
-  const matching = ofProject(call, visible(call), query.projectId)
+  const delivered = query.clientKey === undefined ? null : await deliveredTo(requester, query.clientKey, tools);
+  const matching = ofProject(requester, visibleFeatures(requester), query.projectId)
     .filter(({ state }) => query.archived || !state.archived)
     .filter(({ id }) => delivered === null || delivered.has(id));
   const { items, fields } = tools.paginate(matching, query);
@@ -45,24 +50,25 @@ export async function listFeatures(
 }
 
 async function deliveredTo(
-  call: Call,
+  requester: Requester,
   clientKey: string,
   { deliveredFeatures }: FeatureTools,
 ): Promise<ReadonlySet<string>> {
-  const delivered = await deliveredFeatures(call, clientKey);
+  const delivered = await deliveredFeatures(requester, clientKey);
   if (delivered === null) throw invalid(`Unknown SDK connection ${quoted(clientKey)} in clientKey.`);
   return delivered;
 }
 
 export async function getFeature(
-  call: Call<typeof getOperation>,
+  requester: Requester,
+  id: string,
+  wanted: QueryOf<typeof getOperation>['withRevisions'],
   tools: FeatureTools,
 ): Promise<ResponseOf<typeof getOperation>> {
-  const { organization, states } = call.requester;
-  const live = findFeature(call, states, call.params.id);
-  const feature = showFeature(live, showContext(tools, call.requester, states));
-  const wanted = call.query.withRevisions ?? 'none';
-  if (wanted === 'none') return { feature };
+  const { organization, states } = requester;
+  const live = findFeature(requester, states, id);
+  const feature = showFeature(live, showContext(tools, requester, states));
+  if (wanted === undefined || wanted === 'none') return { feature };
   const revisions = await tools.revisions.list<FeatureContent>(organization, featureRevisionKind, live.id);
   const status = { all: null, drafts: 'draft', published: 'published' }[wanted];
   const shown = revisions.filter((revision) => status === null || revision.status === status);
@@ -70,7 +76,7 @@ export async function getFeature(
 }
 
 /** Ids of the features that are not archived. */
-export const listFeatureKeys = (call: Call<typeof getFeatureKeys>): string[] =>
-  ofProject(call, visible(call), call.query.projectId)
+export const listFeatureKeys = (requester: Requester, projectId: string | undefined): string[] =>
+  ofProject(requester, visibleFeatures(requester), projectId)
     .filter(({ state }) => !state.archived)
     .map(({ id }) => id);

@@ -1,45 +1,23 @@
-import { type References, together, withoutProject } from '../organization/index.ts';
-import { readerWith } from '../record/index.ts';
-import type { Landed } from '../revisions/index.ts';
-import { landedFeature, revisedFeature } from './direct-write.ts';
-import { featureUpdated } from './events.ts';
+import { listWithout, type References } from '../organization/index.ts';
+import type { Clock } from '../platform/index.ts';
+import type { Revisions } from '../revisions/index.ts';
+import { changedFields } from './content-fields.ts';
 import { contentOf, type FeatureContent, featureKind } from './feature.ts';
-import { changedFields } from './footprint.ts';
-import { type FeatureTools, showContext } from './tools.ts';
+import { landFeatures } from './land-features.ts';
+import type { RuleKinds } from './rule-kinds.ts';
+import { showContext } from './show.ts';
 
 /** Features name projects: as their own, as targets, and in the scopes of rules. */
-export function featureReferences(tools: Pick<FeatureTools, 'revisions' | 'members' | 'kinds' | 'clock'>): References {
+export function featureReferences(tools: { revisions: Revisions; kinds: RuleKinds; clock: Clock }): References {
   return {
-    async withoutProject(states, project, actor) {
-      const now = tools.clock.now();
-      const touched = states.all(featureKind).flatMap((before) => {
+    changesOnProjectDeletion(states, project, by) {
+      const changes = states.all(featureKind).flatMap((before) => {
         const content = contentWithout(contentOf(before.state), project);
-        return changedFields(contentOf(before.state), content).length === 0 ? [] : [{ before, content }];
+        return changedFields(contentOf(before.state), content).length === 0 ? [] : [{ id: before.id, before, content }];
       });
-      const emailOf = await tools.members.emailsOf(states.organization);
-      const landing = {
-        revised: touched.map(({ before, content }) =>
-          revisedFeature(before.id, content, before, now, `The project ${project} was deleted`),
-        ),
-        audit: touched.map(({ before, content }) => ({
-          event: 'feature.update',
-          entity: { object: 'feature', id: before.id, name: before.id },
-          pre: contentOf(before.state),
-          post: content,
-        })),
-        events: (at: Landed) => {
-          const landed = touched.map(({ before, content }) => landedFeature(before.id, content, before, at, now));
-          const after = readerWith(states, at, landed);
-          return touched.flatMap(({ before }, index) => {
-            const live = landed[index] ?? before;
-            return featureUpdated(
-              { live: before, context: showContext(tools, { emailOf }, states) },
-              { live, context: showContext(tools, { emailOf }, after) },
-            );
-          });
-        },
-      };
-      return together([await tools.revisions.asPublication(states.organization, actor, landing)]);
+      const record = { event: 'feature.update', comment: `The project ${project} was deleted` } as const;
+      const { landing } = landFeatures(changes, record, showContext(tools, by, states), tools);
+      return tools.revisions.asPublication(states.organization, by.actor, landing);
     },
   };
 }
@@ -48,6 +26,6 @@ export function featureReferences(tools: Pick<FeatureTools, 'revisions' | 'membe
 const contentWithout = (content: FeatureContent, project: string): FeatureContent => ({
   ...content,
   project: content.project === project ? '' : content.project,
-  targetingProjects: withoutProject(content.targetingProjects, project),
-  rules: content.rules.map((rule) => ({ ...rule, projects: withoutProject(rule.projects, project) })),
+  targetingProjects: listWithout(content.targetingProjects, project),
+  rules: content.rules.map((rule) => ({ ...rule, projects: listWithout(rule.projects, project) })),
 });

@@ -18,15 +18,30 @@ import { updateFeature } from './update-feature.ts';
 
 export function featureRoutes(tools: FeatureTools & { readonly recorder: Recorder }): Route[] {
   return [
-    bind(listOperation, (call) => listFeatures(call, tools)),
-    bind(postFeature, async (call) => ({ feature: await createFeature(call, tools) })),
-    bind(getOperation, (call) => getFeature(call, tools)),
-    bind(updateOperation, (call) => updateFeature(call, tools)),
-    bind(deleteOperation, async (call) => {
-      await deleteFeature(call, tools);
-      return { deletedId: call.params.id };
+    bind(listOperation, ({ requester, query }) => listFeatures(requester, query, tools)),
+    bind(postFeature, async (call) => {
+      const { requester, body, query } = call;
+      const flags = { skipSchemaValidation: body.skipSchemaValidation ?? query.skipSchemaValidation ?? false };
+      return { feature: call.landed(await createFeature(requester, body, flags, tools)) };
     }),
-    bind(toggleOperation, (call) => toggleFeature(call, tools)),
-    bind(getFeatureKeys, async (call) => listFeatureKeys(call)),
+    bind(getOperation, ({ requester, params, query }) => getFeature(requester, params.id, query.withRevisions, tools)),
+    bind(updateOperation, async (call) => {
+      const { requester, params, body, query } = call;
+      const flags = {
+        ignoreWarnings: body.ignoreWarnings ?? query.ignoreWarnings ?? false,
+        skipSchemaValidation: body.skipSchemaValidation ?? query.skipSchemaValidation ?? false,
+        skipHooks: body.skipHooks ?? false,
+      };
+      return call.landed(await updateFeature(requester, params.id, body, flags, tools));
+    }),
+    bind(deleteOperation, async (call) => {
+      const { id } = call.params;
+      call.landed(await deleteFeature(call.requester, id, tools));
+      return { deletedId: id };
+    }),
+    bind(toggleOperation, async (call) =>
+      call.landed(await toggleFeature(call.requester, call.params.id, call.body, tools)),
+    ),
+    bind(getFeatureKeys, async ({ requester, query }) => listFeatureKeys(requester, query.projectId)),
   ];
 }

@@ -3,6 +3,7 @@ import type { FeatureRuleInput, SavedGroupTargeting } from '@halyard/contract';
 import { type Entitlements, requireProjects } from '../organization/index.ts';
 import { invalid, type NewId, quoted, quotedList } from '../platform/index.ts';
 import type { StateReader } from '../record/index.ts';
+import type { Requester } from '../requester/index.ts';
 import { attributesIn, readCondition, requireRegistered } from '../targeting/index.ts';
 import type { RuleBase, StoredRule } from './feature.ts';
 import { ruleIdStem } from './feature.ts';
@@ -22,7 +23,7 @@ export interface RuleContext {
   readonly entitlements: Entitlements;
   readonly states: StateReader;
   readonly newId: NewId;
-  readonly maySee: (projects: readonly string[] | null) => boolean;
+  readonly requester: Requester;
 }
 
 /**
@@ -73,7 +74,7 @@ function admitBase(
   const { id, stored, place, states } = context;
   const scope = inferScope(input);
   requireEnvironments(states, added(scope.environments, stored?.environments), place);
-  requireProjects(states, added(scope.projects, stored?.projects));
+  requireProjects(states, scope.projects, stored?.projects);
 
   const condition = input.condition ?? '';
   if (condition !== (stored?.condition ?? '')) {

@@ -2,7 +2,7 @@ import type { LiveEnvironment } from '../organization/index.ts';
 import { environmentsOf } from '../organization/index.ts';
 import { invalid, quotedList } from '../platform/index.ts';
 import type { StateReader } from '../record/index.ts';
-import { deliveryProjects, type FeatureContent, type RuleScope } from './feature.ts';
+import { deliveryProjects, type FeatureContent, type RuleScope, type StoredRule } from './feature.ts';
 
 /** Scope as a request says it; what it leaves out is inferred. */
 export interface ScopeInput {
@@ -68,6 +68,20 @@ export function environmentView(feature: FeatureContent, environments: readonly 
       return source !== null && source !== environment && rule.environments.includes(source);
     },
   };
+}
+
+/**
+ * The rules that apply in an environment, without where else they do: what of the rules can make a difference there.
+ */
+export function rulesByEnvironment(
+  content: FeatureContent,
+  environments: readonly LiveEnvironment[],
+): (environment: string) => Omit<StoredRule, 'allEnvironments' | 'environments'>[] {
+  const view = environmentView(content, environments);
+  return (environment) =>
+    content.rules
+      .filter((rule) => view.applies(rule, environment))
+      .map(({ allEnvironments: _all, environments: _some, ...rule }) => rule);
 }
 
 /** The environment whose switch holds here: its own, else the nearest ancestor's; none where the chain ends or circles. */

@@ -4,7 +4,7 @@ import { force, inlineExperiment, rollout, statesOf } from '../../testing/flags/
 import { readerOf } from '../record/index.ts';
 import { featureKind, type StoredRule } from './feature.ts';
 import { ruleKinds } from './rule-kinds.ts';
-import { showFeature, showFeatureV1 } from './show.ts';
+import { showContext, showFeature, showFeatureV1 } from './show.ts';
 
 const everyRule = ['type', 'id', 'description', 'condition', 'enabled', 'scheduleRules', 'scheduleType'];
 const common = [...everyRule, 'savedGroupTargeting', 'prerequisites', 'allProjects', 'projects'];
@@ -52,12 +52,14 @@ const anyRule: fc.Arbitrary<StoredRule> = fc.oneof(
   fc.tuple(anyCommon, anyExperiment).map(([more, experiment]) => inlineExperiment({ ...more, ...experiment })),
 );
 
+const members = { emailOf: () => undefined, idOf: () => undefined };
+
 describe('showing a feature', () => {
   test('a rule says what the interface has for its type, in the v1 and the v2 shape, and no nulls beside the instants of schedules [flags M112]', () => {
     fc.assert(
       fc.property(fc.array(anyRule, { minLength: 1, maxLength: 4 }), (rules) => {
         const states = statesOf({ features: { flag: { rules } } });
-        const context = { states: readerOf(states), kinds: ruleKinds([]), emailOf: () => undefined };
+        const context = showContext({ kinds: ruleKinds([]) }, { members }, readerOf(states));
         const [live] = readerOf(states).all(featureKind);
         if (live === undefined) throw new Error('There is one feature.');
         const v2 = showFeature(live, context).rules.map((rule) => ({ rule, more: scope }));

@@ -1,19 +1,39 @@
 import type { Feature, FeatureRevision, FeatureRule, FeatureRuleV1, FeatureV1 } from '@halyard/contract';
-import type { EmailOf } from '../access/index.ts';
 import { environmentsOf } from '../organization/index.ts';
 import { actorText, eventUserOf, type StateReader } from '../record/index.ts';
+import type { Directory } from '../requester/index.ts';
 import type { LiveRevision, Revision } from '../revisions/index.ts';
 import type { FeatureContent, LiveFeature, StoredRule } from './feature.ts';
-import { payloadCompiler } from './payload/compile.ts';
+import { type PayloadCompiler, payloadCompiler } from './payload/compile.ts';
 import { definitionOptions } from './payload/options.ts';
 import type { RuleKinds } from './rule-kinds.ts';
 import { type EnvironmentView, environmentView } from './scope.ts';
 
-/** What answers need beside the feature itself. */
+/** What answers and events about features need beside the features. */
 export interface ShowContext {
   readonly states: StateReader;
   readonly kinds: RuleKinds;
-  readonly emailOf: EmailOf;
+  readonly members: Directory;
+  /** Compiles what an environment serves; one for each is kept, since features share what they look at. */
+  compiler(environment: string): PayloadCompiler;
+}
+
+export function showContext(
+  { kinds }: Pick<ShowContext, 'kinds'>,
+  { members }: Pick<ShowContext, 'members'>,
+  states: StateReader,
+): ShowContext {
+  const compilers = new Map<string, PayloadCompiler>();
+  return {
+    states,
+    kinds,
+    members,
+    compiler(environment) {
+      const known = compilers.get(environment) ?? payloadCompiler(states, kinds, definitionOptions(environment));
+      compilers.set(environment, known);
+      return known;
+    },
+  };
 }
 
 /** A feature in the v2 shape. */
@@ -57,9 +77,9 @@ const summary = ({ id, version, comment }: LiveRevision, date: Date) => ({
   date: date.toISOString(),
 });
 
-function shownFields({ id, state, dateCreated, dateUpdated }: LiveFeature, { emailOf }: ShowContext) {
+function shownFields({ id, state, dateCreated, dateUpdated }: LiveFeature, { members }: ShowContext) {
   const { owner } = state;
-  const ownerEmail = owner.includes('@') ? owner : emailOf(owner);
+  const ownerEmail = owner.includes('@') ? owner : members.emailOf(owner);
   return {
     id,
     dateCreated: dateCreated.toISOString(),
@@ -80,13 +100,12 @@ function shownFields({ id, state, dateCreated, dateUpdated }: LiveFeature, { ema
 }
 
 /** Every environment of the organization, also those the feature has no switch for. */
-function environmentViews({ id, state }: LiveFeature, { states, kinds }: ShowContext) {
+function environmentViews({ id, state }: LiveFeature, { states, compiler }: ShowContext) {
   const environments = environmentsOf(states);
   const view = environmentView(state, environments);
   return environments.map(({ id: environment }) => {
     const enabled = view.isOn(environment);
-    const definition =
-      enabled && !state.archived ? payloadCompiler(states, kinds, definitionOptions(environment)).feature(id) : null;
+    const definition = enabled && !state.archived ? compiler(environment).feature(id) : null;
     const shown = {
       enabled,
       defaultValue: state.defaultValue,

@@ -1,24 +1,13 @@
-import type { MemberService } from '../access/index.ts';
-import type { Call, Paginate } from '../http/index.ts';
+import type { Paginate } from '../http/index.ts';
 import type { Entitlements } from '../organization/index.ts';
-import { type Clock, type NewId, notFound } from '../platform/index.ts';
-import type { StateReader } from '../record/index.ts';
+import type { Clock, NewId } from '../platform/index.ts';
 import type { Revisions } from '../revisions/index.ts';
-import { featureKind, type LiveFeature, seenIn } from './feature.ts';
+import type { DeliveredFeatures } from './delivered-features.ts';
 import type { RuleKinds } from './rule-kinds.ts';
-import type { ShowContext } from './show.ts';
-
-/**
- * Which features a connection's payload holds. Connections are known to `delivery`, which fills this port.
- *
- * @returns null when the organization has no connection of that key that the caller may see
- */
-export type DeliveredFeatures = (call: Call, clientKey: string) => Promise<ReadonlySet<string> | null>;
 
 /** What the services of features work with. */
 export interface FeatureTools {
   readonly revisions: Revisions;
-  readonly members: MemberService;
   readonly kinds: RuleKinds;
   readonly entitlements: Entitlements;
   readonly paginate: Paginate;
@@ -26,17 +15,3 @@ export interface FeatureTools {
   readonly newId: NewId;
   readonly deliveredFeatures: DeliveredFeatures;
 }
-
-/** @throws Refusal (notFound) when there is none, or the caller may not see it */
-export function findFeature(call: Call, states: StateReader, id: string): LiveFeature {
-  const live = states.get(featureKind, id);
-  if (live === null || !call.sees(seenIn(live.state))) throw notFound('feature', id);
-  return live;
-}
-
-/** What answers and events about features of an organization need beside the features. */
-export const showContext = (
-  { kinds }: Pick<FeatureTools, 'kinds'>,
-  { emailOf }: Pick<ShowContext, 'emailOf'>,
-  states: StateReader,
-): ShowContext => ({ states, kinds, emailOf });

@@ -1,201 +1,66 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { BodyOf, BypassedGate, Feature, updateFeature as updateOperation } from '@halyard/contract';
-import type { Call } from '../http/index.ts';
 import { requireProjects, settingsOf } from '../organization/index.ts';
-import { invalid } from '../platform/index.ts';
-import type { StateReader } from '../record/index.ts';
+import type { StateReader, Written } from '../record/index.ts';
+import { demand, type Requester } from '../requester/index.ts';
 import type { Gate } from '../revisions/index.ts';
-import { checkAddedProjects, checkTargeting, effectiveTargeting, refuseUnknownReferences } from './admission.ts';
-import { inProject, type Wanted, writeDirectly } from './direct-write.ts';
-import { contentOf, type FeatureContent, type LiveFeature, type StoredRule } from './feature.ts';
-import { checkAgainstSchema, normalDefault, sentence, withNormalValues } from './feature-values.ts';
-import { changedFields } from './footprint.ts';
-import { checkPrerequisites, countDependents, mustBeTrue, refuseCycle } from './prerequisites.ts';
-import { admitRules } from './rules.ts';
-import { requireEnvironments } from './scope.ts';
-import { showRule } from './show.ts';
+import { type AskedContent, admitContent } from './admit-content.ts';
+import { changedFields, namedFields, reachesSdks } from './content-fields.ts';
+import { type FeatureWrite, inProject, type WriteFlags, writeDirectly } from './direct-write.ts';
+import { contentOf, type FeatureContent } from './feature.ts';
+import { checkAgainstSchema, sentence } from './feature-values.ts';
+import { countDependents } from './prerequisites.ts';
 import type { FeatureTools } from './tools.ts';
-import { readSchema } from './value-schema.ts';
 
-type UpdateCall = Call<typeof updateOperation>;
-type UpdateBody = BodyOf<typeof updateOperation>;
-
-/** Changes what the body names and publishes the change; what it leaves out stays. */
+/** Changes what is asked and publishes the change; what is left out stays. */
 export function updateFeature(
-  call: UpdateCall,
+  requester: Requester,
+  id: string,
+  asked: AskedContent,
+  flags: WriteFlags,
   tools: FeatureTools,
-): Promise<{ feature: Feature; bypassedGates?: BypassedGate[] }> {
-  const { body, query, params } = call;
-  const flags = {
-    ignoreWarnings: body.ignoreWarnings ?? query.ignoreWarnings ?? false,
-    skipSchemaValidation: body.skipSchemaValidation ?? query.skipSchemaValidation ?? false,
-    skipHooks: body.skipHooks ?? false,
-  };
-  return writeDirectly(call, params.id, { event: 'feature.update', flags }, tools, async (live, states) => {
-    const where = inProject(live.state.project);
-    call.demand('editFeatureDrafts', where);
+): Promise<Written<FeatureWrite>> {
+  return writeDirectly(requester, id, { event: 'feature.update' }, flags, tools, async ({ state }, states) => {
+    const before = contentOf(state);
+    const where = inProject(before.project);
+    demand(requester, 'editFeatureDrafts', where);
     // What exactly must be allowed is known once the change is; who may land nothing at all is told before it is judged.
-    if (reachesSdks(body)) call.demand('publishFeatures', where);
-    const content = await patched(call, live, states, tools);
-    return wanted(call, live, content, flags.skipSchemaValidation, states, tools);
+    if (mayReachSdks(asked)) demand(requester, 'publishFeatures', where);
+    if (asked.project !== undefined && asked.project !== before.project) demandMove(requester, asked.project, states);
+
+    const content = await admitContent(asked, before, { feature: id, isNew: false, states, requester, tools });
+    const skips = flags.skipSchemaValidation && requester.may('bypassApprovalFeatures', { projects: [] });
+    const sent = { default: !skips && asked.defaultValue !== undefined, rules: !skips && asked.rules !== undefined };
+    const changed = new Set(changedFields(before, content));
+    return {
+      content,
+      gates: [
+        ...(await schemaGates(content, changed, sent, states, tools)),
+        ...(changed.has('archived') && content.archived ? dependentsGates(countDependents(id, states)) : []),
+      ],
+    };
   });
 }
 
-/** Whether the body names something that SDKs get to feel. */
-const reachesSdks = (body: UpdateBody): boolean =>
-  [
-    body.defaultValue,
-    body.rules,
-    body.environments,
-    body.prerequisites,
-    body.project,
-    body.targetingAllProjects,
-    body.targetingProjects,
-    body.jsonSchema,
-  ].some((field) => field !== undefined) || body.archived === false;
+/** Whether something is named that SDKs get to feel; who archives needs another right. */
+const mayReachSdks = (asked: AskedContent): boolean =>
+  namedFields(asked).some((field) => (field === 'archived' ? asked.archived === false : reachesSdks(field)));
 
-/** The content that the body asks for. */
-async function patched(
-  call: UpdateCall,
-  live: LiveFeature,
-  states: StateReader,
-  tools: FeatureTools,
-): Promise<FeatureContent> {
-  const { body } = call;
-  const before = contentOf(live.state);
-  const project = body.project ?? before.project;
-  if (project !== before.project) moveTo(call, before.project, project, states);
-  const targeting = effectiveTargeting(project, { ...before, ...definedTargeting(body) });
-  checkAddedProjects(states, targeting.targetingProjects, before.targetingProjects);
-  checkTargeting(call, targeting, before);
-  requireEnvironments(states, Object.keys(body.environments ?? {}), 'environments');
-  refuseUnknownReferences(body);
-
-  return {
-    ...before,
-    archived: body.archived ?? before.archived,
-    description: body.description ?? before.description,
-    owner: await patchedOwner(call, before.owner, tools),
-    project,
-    ...targeting,
-    tags: body.tags === undefined ? before.tags : [...new Set(body.tags)],
-    defaultValue:
-      body.defaultValue === undefined ? before.defaultValue : normalDefault(before.valueType, body.defaultValue),
-    environments: patchedSwitches(body, before),
-    rules: patchedRules(call, live.id, project, before, states, tools),
-    prerequisites: patchedPrerequisites(call, live.id, before, states, tools),
-    jsonSchema: await patchedSchema(body, before, tools),
-  };
-}
-
-const definedTargeting = ({ targetingAllProjects, targetingProjects }: UpdateBody) => ({
-  ...(targetingAllProjects === undefined ? {} : { targetingAllProjects }),
-  ...(targetingProjects === undefined ? {} : { targetingProjects }),
-});
-
-function moveTo(call: UpdateCall, from: string, to: string, states: StateReader): void {
+/** To move a feature into a project takes the right to change features there. */
+function demandMove(requester: Requester, to: string, states: StateReader): void {
   if (to !== '') requireProjects(states, [to]);
-  call.demand('editFeatureDrafts', inProject(to));
-  if (to === '' && from !== '' && settingsOf(states).requireProjectForFeatures) {
-    throw invalid('The organization requires a project for every feature: it cannot be taken away.');
-  }
+  demand(requester, 'editFeatureDrafts', inProject(to));
 }
 
-/** Text of old that names no member may be sent back as it is. */
-async function patchedOwner(
-  { body, requester }: UpdateCall,
-  before: string,
-  { members }: FeatureTools,
-): Promise<string> {
-  if (body.owner === undefined || body.owner === before) return before;
-  return members.resolveOwner(requester.organization, body.owner);
-}
-
-function patchedSwitches({ environments = {} }: UpdateBody, before: FeatureContent): FeatureContent['environments'] {
-  const sent = Object.entries(environments).flatMap(([id, { enabled }]) =>
-    enabled === undefined ? [] : [[id, { enabled }]],
-  );
-  return { ...before.environments, ...Object.fromEntries(sent) };
-}
-
-function patchedRules(
-  call: UpdateCall,
-  feature: string,
-  project: string,
-  before: FeatureContent,
-  states: StateReader,
-  tools: FeatureTools,
-): readonly StoredRule[] {
-  if (call.body.rules === undefined) return before.rules;
-  const maySee = (projects: readonly string[] | null) => call.sees(projects);
-  const admitted = admitRules(call.body.rules, { ...tools, feature, project, stored: before.rules, states, maySee });
-  const rules = withNormalValues(admitted, before.valueType, tools.kinds);
-  // A list that reads the same is the same, also where rules of old leave out what newer ones spell out.
-  const shown = (list: readonly StoredRule[]) => list.map((rule) => showRule(rule, feature, tools.kinds));
-  return isDeepStrictEqual(shown(rules), shown(before.rules)) ? before.rules : rules;
-}
-
-function patchedPrerequisites(
-  call: UpdateCall,
-  feature: string,
-  before: FeatureContent,
-  states: StateReader,
-  { entitlements }: FeatureTools,
-): FeatureContent['prerequisites'] {
-  const ids = call.body.prerequisites;
-  if (
-    ids === undefined ||
-    isDeepStrictEqual(
-      ids,
-      before.prerequisites.map(({ id }) => id),
-    )
-  )
-    return before.prerequisites;
-  // One that is there already keeps its condition: the body cannot express it.
-  const prerequisites = ids.map((id) => before.prerequisites.find((known) => known.id === id) ?? mustBeTrue(id));
-  const fresh = prerequisites.filter((prerequisite) => !before.prerequisites.includes(prerequisite));
-  if (fresh.length > 0) entitlements.require('prerequisites');
-  checkPrerequisites(fresh, { feature, place: 'the feature', states, maySee: (projects) => call.sees(projects) });
-  return prerequisites;
-}
-
-async function patchedSchema(
-  { jsonSchema }: UpdateBody,
-  before: FeatureContent,
-  { entitlements, clock }: FeatureTools,
-): Promise<FeatureContent['jsonSchema']> {
-  // On a boolean feature a schema has no effect.
-  if (jsonSchema === undefined || before.valueType === 'boolean') return before.jsonSchema;
-  if (before.jsonSchema?.enabled === true && before.jsonSchema.schema === jsonSchema) return before.jsonSchema;
-  if (jsonSchema !== '') entitlements.require('json-validation');
-  return readSchema(before.valueType, jsonSchema, clock.now());
-}
-
-/** Checks the content as a whole and finds the gates that it meets. */
-async function wanted(
-  { body, requester }: UpdateCall,
-  live: LiveFeature,
+/** @throws Refusal (invalid) when a value that was sent does not fit; those that were there before are a gate */
+async function schemaGates(
   content: FeatureContent,
-  skipsValidation: boolean,
+  changed: ReadonlySet<keyof FeatureContent>,
+  sent: { default: boolean; rules: boolean },
   states: StateReader,
   { kinds }: FeatureTools,
-): Promise<Wanted> {
-  const before = contentOf(live.state);
-  const changed = new Set(changedFields(before, content));
-  refuseCycle(live.id, content, states);
-
-  const gates: Gate[] = [];
-  if (changed.has('defaultValue') || changed.has('rules') || changed.has('jsonSchema')) {
-    const skips = skipsValidation && requester.may('bypassApprovalFeatures', { projects: [] });
-    const sent = { default: !skips && body.defaultValue !== undefined, rules: !skips && body.rules !== undefined };
-    const misfits = await checkAgainstSchema(content, kinds, sent);
-    if (misfits.length > 0) gates.push(schemaGate(misfits.map(sentence), settingsOf(states).blockPublishOnSchemaError));
-  }
-  if (changed.has('archived') && content.archived) {
-    const dependents = countDependents(live.id, states);
-    if (dependents > 0) gates.push(dependentsGate(dependents));
-  }
-  return { content, gates };
+): Promise<Gate[]> {
+  if (!changed.has('defaultValue') && !changed.has('rules') && !changed.has('jsonSchema')) return [];
+  const misfits = await checkAgainstSchema(content, kinds, sent);
+  return misfits.length === 0 ? [] : [schemaGate(misfits.map(sentence), settingsOf(states).blockPublishOnSchemaError)];
 }
 
 const schemaGate = (messages: string[], blocks: boolean): Gate => ({
@@ -208,6 +73,8 @@ const schemaGate = (messages: string[], blocks: boolean): Gate => ({
 });
 
 /** Only counts: the caller may not be able to see them. */
+const dependentsGates = (dependents: number): Gate[] => (dependents === 0 ? [] : [dependentsGate(dependents)]);
+
 const dependentsGate = (dependents: number): Gate => ({
   type: 'archive-dependents',
   severity: 'warning',

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Clock, Refusal } from '../platform/index.ts';
+import type { Requester } from '../requester/index.ts';
+import type { Authenticator } from './authenticator.ts';
 import { failureLimiter, type RateLimiter } from './rate-limit.ts';
-import type { Authenticator, Requester } from './requester.ts';
 
 /**
  * Lets a request in: credential, rate limit, organization, requester, in this order, whatever else is wrong with it. Only a

@@ -1,23 +1,15 @@
-import type { BodyOf, Operation, ParamsOf, Permission, QueryOf, ResponseOf } from '@halyard/contract';
-import type { ConfigurationVersion } from '../record/index.ts';
-import type { PermissionScope, Requester } from './requester.ts';
+import type { BodyOf, Operation, ParamsOf, QueryOf, ResponseOf } from '@halyard/contract';
+import type { Written } from '../record/index.ts';
+import type { Requester } from '../requester/index.ts';
 
-/** One request to an operation, validated. */
+/** One request to an operation, validated. Routes take it apart: services know nothing of HTTP. */
 export interface Call<O extends Operation = Operation> {
   readonly params: ParamsOf<O>;
   readonly query: QueryOf<O>;
   readonly body: BodyOf<O>;
   readonly requester: Requester;
-  /** Whether an object is visible that is seen in these projects (null: in all). Asks for `readData`. */
-  sees(projects: readonly string[] | null): boolean;
-  /** Those of the objects that are visible. */
-  visible<Item>(items: readonly Item[], seenIn: (item: Item) => readonly string[] | null): Item[];
-  /** @throws Refusal (forbidden) naming the permission that is missing, and where */
-  demand(permission: Permission, scope: PermissionScope): void;
-  /** Whether a permission is held, where another one would do as well. */
-  may(permission: Permission, scope: PermissionScope): boolean;
-  /** Says in the answer's headers which configuration version the write made. */
-  landed(at: ConfigurationVersion | null): void;
+  /** Says in the answer's headers which configuration version a write made, and gives back its result. */
+  landed<Result>(write: Written<Result>): Result;
   /** A header of the request, for the few operations that go by one. */
   requestHeader(name: string): string | undefined;
   /** Adds a header to the answer. */

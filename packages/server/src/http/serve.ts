@@ -7,14 +7,15 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { type Clock, forbidden, type Log, type NewId, Refusal } from '../platform/index.ts';
+import { type Clock, type Log, type NewId, Refusal } from '../platform/index.ts';
+import type { Requester } from '../requester/index.ts';
 import { type Admit, admission } from './admission.ts';
+import type { Authenticator } from './authenticator.ts';
 import { bodyLimit, decodeBody, refuseHarm } from './body.ts';
 import { allowAnyOrigin, answerPreflight } from './cors.ts';
 import { fitForm } from './form.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { refusalOf } from './refusals.ts';
-import type { Authenticator, PermissionScope, Requester } from './requester.ts';
 import { type Call, JsonText, type Route } from './route.ts';
 import { checkShape } from './shape.ts';
 
@@ -145,32 +146,13 @@ function callOf(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Call & { assertAsked(): void } {
-  const needed = new Set(typeof operation.permission === 'string' ? [operation.permission] : operation.permission);
-  let asked = needed.has('anyCredential');
-  const ask = (permission: Permission) => {
-    asked ||= needed.has(permission);
-  };
+  const watched = watch(operation, requester);
   return {
     ...shape,
-    requester,
-    sees(projects) {
-      ask('readData');
-      return requester.maySee(projects);
-    },
-    visible(items, seenIn) {
-      ask('readData');
-      return items.filter((item) => requester.maySee(seenIn(item)));
-    },
-    may(permission, scope) {
-      ask(permission);
-      return requester.may(permission, scope);
-    },
-    demand(permission, scope) {
-      ask(permission);
-      if (!requester.may(permission, scope)) throw lacking(permission, scope);
-    },
-    landed(at) {
-      if (at !== null) reply.header('X-Service-Config-Version', at.version);
+    requester: watched.requester,
+    landed({ landed, result }) {
+      if (landed !== null) reply.header('X-Service-Config-Version', landed.version);
+      return result;
     },
     requestHeader(name) {
       return request.raw.headersDistinct[name.toLowerCase()]?.join(',');
@@ -178,19 +160,33 @@ function callOf(
     header(name, value) {
       reply.header(name, value);
     },
+    assertAsked: watched.assertAsked,
+  };
+}
+
+/** The requester of a call, who notes whether the permission of the operation has been asked for. */
+function watch(operation: Operation, requester: Requester): { requester: Requester; assertAsked(): void } {
+  const needed = new Set(typeof operation.permission === 'string' ? [operation.permission] : operation.permission);
+  let asked = needed.has('anyCredential');
+  const ask = (permission: Permission) => {
+    asked ||= needed.has(permission);
+  };
+  return {
+    requester: {
+      ...requester,
+      may(permission, scope) {
+        ask(permission);
+        return requester.may(permission, scope);
+      },
+      maySee(projects) {
+        ask('readData');
+        return requester.maySee(projects);
+      },
+    },
     assertAsked() {
       if (!asked) throw new Error(`${operation.id} answered without asking for its permission.`);
     },
   };
-}
-
-function lacking(permission: Permission, { projects, environments }: PermissionScope): Refusal {
-  const named = projects.filter((project) => project !== '');
-  const where = [
-    named.length === 0 ? '' : ` in project ${named.join(', ')}`,
-    environments === undefined || environments.length === 0 ? '' : ` for ${environments.join(', ')}`,
-  ].join('');
-  return forbidden(`This needs the permission ${permission}${where}, which the key does not have.`);
 }
 
 /** The path without its query: a query may hold what does not belong into a log. */

@@ -1,11 +1,11 @@
-import type { Environment, postEnvironment, putEnvironment } from '@halyard/contract';
-import type { Call } from '../http/index.ts';
+import type { BodyOf, Environment, postEnvironment, putEnvironment } from '@halyard/contract';
 import { invalid, quoted } from '../platform/index.ts';
-import { type Live, type StateReader, stateKind } from '../record/index.ts';
-import { type ResourceKit, type ResourceService, sent } from '../resources/index.ts';
+import { type Live, type StateReader, stateKind, type Written } from '../record/index.ts';
+import { demand, type Requester } from '../requester/index.ts';
+import { type Resource, type ResourceKit, type ResourceService, sent } from '../resources/index.ts';
 import type { Entitlements } from './entitlements.ts';
-import { requireProjects } from './projects.ts';
-import { type References, withoutProject } from './references.ts';
+import { requireProjects, seenInProjects } from './projects.ts';
+import { listsWithout, type References } from './references.ts';
 
 export interface EnvironmentState {
   readonly description: string;
@@ -21,16 +21,18 @@ export interface EnvironmentState {
 
 export const environmentKind = stateKind<EnvironmentState>('environment');
 
+const environmentResource: Resource<EnvironmentState> = { kind: environmentKind, auditName: 'environment' };
+
 export type LiveEnvironment = Live<EnvironmentState>;
 
 /** The environments in the order of the organization. */
 export const environmentsOf = (states: StateReader): readonly LiveEnvironment[] => states.all(environmentKind);
 
 export interface EnvironmentService {
-  list(call: Call): Environment[];
-  create(call: Call<typeof postEnvironment>): Promise<Environment>;
-  update(call: Call<typeof putEnvironment>): Promise<Environment>;
-  delete(call: Call, id: string): Promise<void>;
+  list(requester: Requester): Environment[];
+  create(requester: Requester, input: BodyOf<typeof postEnvironment>): Promise<Written<Environment>>;
+  update(requester: Requester, id: string, patch: BodyOf<typeof putEnvironment>): Promise<Written<Environment>>;
+  delete(requester: Requester, id: string): Promise<Written<null>>;
 }
 
 export function environmentService(
@@ -39,22 +41,21 @@ export function environmentService(
   references: () => readonly References[],
 ): EnvironmentService {
   const environments: ResourceService<EnvironmentState, Environment> = kit({
-    kind: environmentKind,
-    audited: 'environment',
-    seenIn: ({ state }) => (state.projects.length === 0 ? null : state.projects),
+    ...environmentResource,
+    seenIn: ({ state }) => seenInProjects(state.projects),
     show: ({ id, state }) => ({ id, ...state, projects: [...state.projects] }),
   });
-  const demand = (call: Call, id: string, projects: readonly string[]) =>
-    call.demand('manageEnvironments', { projects, environments: [id] });
+  const demandManaging = (requester: Requester, id: string, projects: readonly string[]) =>
+    demand(requester, 'manageEnvironments', { projects, environments: [id] });
 
   return {
-    list: (call) => environments.visible(call).map((live) => environments.show(call, live)),
-    create: (call) =>
-      environments.create(call, (states) => {
-        const { id, parent, ...fields } = call.body;
+    list: (requester) => environments.visible(requester).map((live) => environments.show(requester, live)),
+    create: (requester, input) =>
+      environments.create(requester, (states) => {
+        const { id, parent, ...fields } = input;
         const projects = fields.projects ?? [];
         if (parent !== undefined) granted.require('environment-inheritance');
-        demand(call, id, projects);
+        demandManaging(requester, id, projects);
         if (states.get(environmentKind, id) !== null) throw invalid(`There is an environment ${quoted(id)} already.`);
         requireProjects(states, projects);
         if (parent !== undefined && states.get(environmentKind, parent) === null) {
@@ -63,20 +64,17 @@ export function environmentService(
         const standard = { description: '', toggleOnList: false, defaultState: false, projects: [] };
         return { id, state: { ...standard, ...sent({ ...fields, parent }) } };
       }),
-    update: (call) =>
-      environments.change(call, call.params.id, ({ id, state }, states) => {
-        const changed = { ...state, ...sent(call.body) };
-        demand(call, id, state.projects);
-        demand(call, id, changed.projects);
-        requireProjects(
-          states,
-          changed.projects.filter((project) => !state.projects.includes(project)),
-        );
+    update: (requester, wanted, patch) =>
+      environments.change(requester, wanted, ({ id, state }, states) => {
+        const changed = { ...state, ...sent(patch) };
+        demandManaging(requester, id, state.projects);
+        demandManaging(requester, id, changed.projects);
+        requireProjects(states, changed.projects, state.projects);
         return changed;
       }),
-    delete: (call, id) =>
-      environments.remove(call, id, ({ state }, states) => {
-        demand(call, id, state.projects);
+    delete: (requester, id) =>
+      environments.remove(requester, id, ({ state }, states) => {
+        demandManaging(requester, id, state.projects);
         const why = whyItStays(states, id) ?? firstReason(references(), states, id);
         if (why !== null) throw invalid(`The environment ${quoted(id)} cannot be deleted: ${why}.`);
         return {};
@@ -101,14 +99,5 @@ function firstReason(references: readonly References[], states: StateReader, id:
 
 /** Environments name projects. */
 export const environmentReferences: References = {
-  withoutProject: (states, project) => ({
-    changes: environmentsOf(states)
-      .filter(({ state }) => withoutProject(state.projects, project) !== state.projects)
-      .map(({ id, state }) => ({
-        kind: environmentKind,
-        id,
-        state: { ...state, projects: withoutProject(state.projects, project) },
-        edited: false,
-      })),
-  }),
+  changesOnProjectDeletion: (states, project) => listsWithout(states, environmentResource, project),
 };

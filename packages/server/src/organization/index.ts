@@ -9,8 +9,15 @@ export {
   type LiveEnvironment,
 } from './environments.ts';
 export { type OrganizationService, organizationService } from './organizations.ts';
-export { type ProjectState, projectKind, projectService, requireProjects } from './projects.ts';
-export { type References, together, withoutProject } from './references.ts';
+export {
+  type ProjectState,
+  projectKind,
+  projectService,
+  requireProjects,
+  seenInProjects,
+  seesProject,
+} from './projects.ts';
+export { listsWithout, listWithout, type References } from './references.ts';
 export { organizationRoutes } from './routes.ts';
 export { type OrganizationSettings, settingsId, settingsKind, settingsOf } from './settings.ts';
 export { registerTags } from './tags.ts';

@@ -1,5 +1,17 @@
-import { deleteProject, getProject, listProjects, postProject, putProject } from '@halyard/contract';
+import {
+  deleteProject,
+  getProject,
+  getSdkConnection,
+  listAttributes,
+  listEnvironments,
+  listProjects,
+  postAttribute,
+  postEnvironment,
+  postProject,
+  putProject,
+} from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newConnection } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
 
 describe('projects', () => {
@@ -11,6 +23,50 @@ describe('projects', () => {
 
   const create = async (body: { name: string; publicId?: string }) =>
     (await service.admin.call(postProject, { body })).project;
+
+  test('a deleted project leaves the lists of whatever is seen in projects, and the audit log says so of each', async () => {
+    const { admin, db } = service;
+    const make = async (name: string) => (await admin.call(postProject, { body: { name } })).project.id;
+    const [kept, gone] = [await make('Kept'), await make('Gone')];
+    const projects = [kept, gone];
+    await admin.call(postEnvironment, { body: { id: 'shared', projects } });
+    await admin.call(postAttribute, { body: { property: 'shared', datatype: 'string', projects } });
+    const connection = await newConnection(admin, { projects });
+    const alone = await newConnection(admin, { projects: [gone] });
+    const { version } = await admin.answer(deleteProject, { params: { id: gone } });
+
+    const { environments } = await admin.call(listEnvironments);
+    expect(environments.find(({ id }) => id === 'shared')?.projects).toEqual([kept]);
+    const { attributes } = await admin.call(listAttributes);
+    expect(attributes.find(({ property }) => property === 'shared')?.projects).toEqual([kept]);
+    const { sdkConnection } = await admin.call(getSdkConnection, { params: { id: connection.id } });
+    expect(sdkConnection.projects).toEqual([kept]);
+    // The last one stays: an empty list would mean every project.
+    const left = await admin.call(getSdkConnection, { params: { id: alone.id } });
+    expect(left.sdkConnection).toEqual(alone);
+
+    const { instant } = await db
+      .selectFrom('configuration_version')
+      .select('instant')
+      .where('version', '=', version)
+      .executeTakeFirstOrThrow();
+    const entries = await db
+      .selectFrom('audit')
+      .select(['event', 'entity_id', 'details'])
+      .where('date_created', '=', instant)
+      .execute();
+    expect(entries.map(({ event, entity_id }) => [event, entity_id]).sort()).toEqual(
+      [
+        ['attribute.update', 'shared'],
+        ['environment.update', 'shared'],
+        ['project.delete', gone],
+        ['sdk-connection.update', connection.id],
+      ].sort(),
+    );
+    const details = JSON.stringify(entries);
+    expect(details).not.toContain(connection.encryptionKey);
+    expect(details).toContain(connection.key);
+  });
 
   test('a project is created, read, changed and deleted', async () => {
     const { admin } = service;

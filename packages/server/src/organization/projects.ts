@@ -1,9 +1,9 @@
-import type { BodyOf, listProjects, Project, postProject, putProject, ResponseOf } from '@halyard/contract';
-import type { Call } from '../http/index.ts';
+import type { BodyOf, listProjects, Project, postProject, putProject, QueryOf, ResponseOf } from '@halyard/contract';
 import { invalid, type NewId, quoted, quotedList } from '../platform/index.ts';
-import { type StateReader, stateKind } from '../record/index.ts';
+import { type StateReader, stateKind, together, type Written } from '../record/index.ts';
+import { demand, type Requester } from '../requester/index.ts';
 import { type ResourceKit, sent } from '../resources/index.ts';
-import { type References, together } from './references.ts';
+import type { References } from './references.ts';
 
 export interface ProjectState {
   readonly name: string;
@@ -14,19 +14,30 @@ export interface ProjectState {
 
 export const projectKind = stateKind<ProjectState>('project');
 
-/** @throws Refusal (invalid) listing those of the ids that name no project */
-export function requireProjects(states: StateReader, ids: readonly string[]): void {
-  const unknown = ids.filter((id) => states.get(projectKind, id) === null);
+/** Where something is seen that lists projects: in those, or, where it lists none, in all. */
+export const seenInProjects = (projects: readonly string[] | undefined): readonly string[] | null =>
+  projects === undefined || projects.length === 0 ? null : projects;
+
+/** Whether there is such a project, and the requester may see what is in it. */
+export const seesProject = (requester: Requester, id: string): boolean =>
+  requester.states.get(projectKind, id) !== null && requester.maySee([id]);
+
+/**
+ * @param before those that were named already, and are not asked about again, since they may have been deleted meanwhile
+ * @throws Refusal (invalid) listing those of the ids that name no project
+ */
+export function requireProjects(states: StateReader, ids: readonly string[], before: readonly string[] = []): void {
+  const unknown = ids.filter((id) => !before.includes(id) && states.get(projectKind, id) === null);
   if (unknown.length > 0)
     throw invalid(`Unknown project: ${quotedList(unknown)}. Use the ids that GET /v1/projects lists.`);
 }
 
 export interface ProjectService {
-  list(call: Call<typeof listProjects>): ResponseOf<typeof listProjects>;
-  get(call: Call, id: string): Project;
-  create(call: Call<typeof postProject>): Promise<Project>;
-  update(call: Call<typeof putProject>): Promise<Project>;
-  delete(call: Call, id: string): Promise<void>;
+  list(requester: Requester, query: QueryOf<typeof listProjects>): ResponseOf<typeof listProjects>;
+  get(requester: Requester, id: string): Project;
+  create(requester: Requester, input: BodyOf<typeof postProject>): Promise<Written<Project>>;
+  update(requester: Requester, id: string, patch: BodyOf<typeof putProject>): Promise<Written<Project>>;
+  delete(requester: Requester, id: string): Promise<Written<null>>;
 }
 
 export function projectService(
@@ -36,7 +47,7 @@ export function projectService(
 ): ProjectService {
   const projects = kit<ProjectState, Project>({
     kind: projectKind,
-    audited: 'project',
+    auditName: 'project',
     name: (state) => state.name,
     seenIn: ({ id }) => [id],
     show: ({ id, dateCreated, dateUpdated, state }) => ({
@@ -47,28 +58,26 @@ export function projectService(
     }),
   });
   return {
-    list: (call) => {
-      const byId = projects.visible(call).sort((a, b) => (a.id < b.id ? -1 : 1));
-      return projects.page(call, 'projects', byId, call.query);
+    list: (requester, query) => {
+      const byId = projects.visible(requester).sort((a, b) => (a.id < b.id ? -1 : 1));
+      return projects.page(requester, 'projects', byId, query);
     },
-    get: (call, id) => projects.show(call, projects.find(call, id)),
-    create: (call) =>
-      projects.create(call, (states) => {
-        call.demand('createProjects', { projects: [] });
-        const { body } = call;
-        const publicId = chosenPublicId(states, body.publicId, null) ?? freePublicId(states, body.name);
-        return { id: newId('prj_'), state: sent({ ...body, publicId }) as ProjectState };
+    get: (requester, id) => projects.show(requester, projects.find(requester, id)),
+    create: (requester, input) =>
+      projects.create(requester, (states) => {
+        demand(requester, 'createProjects', { projects: [] });
+        const publicId = chosenPublicId(states, input.publicId, null) ?? freePublicId(states, input.name);
+        return { id: newId('prj_'), state: sent({ ...input, publicId }) as ProjectState };
       }),
-    update: (call) =>
-      projects.change(call, call.params.id, ({ id, state }, states) => {
-        call.demand('manageProjects', { projects: [id] });
-        return updated(state, call.body, chosenPublicId(states, call.body.publicId, id));
+    update: (requester, wanted, patch) =>
+      projects.change(requester, wanted, ({ id, state }, states) => {
+        demand(requester, 'manageProjects', { projects: [id] });
+        return updated(state, patch, chosenPublicId(states, patch.publicId, id));
       }),
-    delete: (call, id) =>
-      projects.remove(call, id, async (_project, states) => {
-        call.demand('deleteProjects', { projects: [id] });
-        const { actor } = call.requester;
-        return together(await Promise.all(references().map((holder) => holder.withoutProject(states, id, actor))));
+    delete: (requester, id) =>
+      projects.remove(requester, id, (_project, states) => {
+        demand(requester, 'deleteProjects', { projects: [id] });
+        return together(references().map((holder) => holder.changesOnProjectDeletion(states, id, requester)));
       }),
   };
 }

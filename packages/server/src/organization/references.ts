@@ -1,13 +1,14 @@
-import type { Actor, StateReader } from '../record/index.ts';
-import type { Beside } from '../resources/index.ts';
+import type { PublicationPart, StateReader } from '../record/index.ts';
+import type { Requester } from '../requester/index.ts';
+import { auditEntry, type Resource } from '../resources/index.ts';
 
 /**
  * Who refers to projects and environments. Every module whose objects name them fills this port, so that deleting one
  * leaves no reference that would mean something else than before.
  */
 export interface References {
-  /** What must change along with the deletion of a project. */
-  withoutProject(states: StateReader, project: string, actor: Actor): Beside | Promise<Beside>;
+  /** What must change along with the deletion of a project, by whom it is asked. */
+  changesOnProjectDeletion(states: StateReader, project: string, by: Requester): PublicationPart;
   /** Why an environment cannot be deleted, in words that name no object; null: nothing keeps it. */
   whyEnvironmentStays?(states: StateReader, environment: string): string | null;
 }
@@ -16,20 +17,25 @@ export interface References {
  * A list of projects without one that is deleted. The last id stays: it matches nothing any more, whereas an empty list would
  * mean every project.
  */
-export function withoutProject(projects: readonly string[], deleted: string): readonly string[] {
+export function listWithout(projects: readonly string[], deleted: string): readonly string[] {
   if (!projects.includes(deleted)) return projects;
   const left = projects.filter((project) => project !== deleted);
   return left.length === 0 ? projects : left;
 }
 
-/** Several parts of a publication as one. */
-export function together(parts: readonly Beside[]): Beside {
+/** What must change of plain resources that are seen in projects: each drops the deleted one from its list. */
+export function listsWithout<State extends { readonly projects?: readonly string[] | undefined }>(
+  states: StateReader,
+  resource: Resource<State>,
+  deleted: string,
+): PublicationPart {
+  const updates = states.all(resource.kind).flatMap(({ id, state }) => {
+    const before = state.projects ?? [];
+    const projects = listWithout(before, deleted);
+    return projects === before ? [] : [{ id, before: state, after: { ...state, projects } }];
+  });
   return {
-    changes: parts.flatMap((part) => part.changes ?? []),
-    audit: parts.flatMap((part) => part.audit ?? []),
-    events: (landed) => parts.flatMap((part) => part.events?.(landed) ?? []),
-    also: async (tx, landed) => {
-      for (const part of parts) await part.also?.(tx, landed);
-    },
+    changes: updates.map(({ id, after }) => ({ kind: resource.kind, id, state: after })),
+    audit: updates.map(({ id, before, after }) => auditEntry(resource, 'update', id, before, after)),
   };
 }

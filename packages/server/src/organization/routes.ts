@@ -16,20 +16,26 @@ import type { ProjectService } from './projects.ts';
 export function organizationRoutes(services: { projects: ProjectService; environments: EnvironmentService }): Route[] {
   const { projects, environments } = services;
   return [
-    bind(listProjects, async (call) => projects.list(call)),
-    bind(getProject, async (call) => ({ project: projects.get(call, call.params.id) })),
-    bind(postProject, async (call) => ({ project: await projects.create(call) })),
-    bind(putProject, async (call) => ({ project: await projects.update(call) })),
+    bind(listProjects, async (call) => projects.list(call.requester, call.query)),
+    bind(getProject, async (call) => ({ project: projects.get(call.requester, call.params.id) })),
+    bind(postProject, async (call) => ({ project: call.landed(await projects.create(call.requester, call.body)) })),
+    bind(putProject, async (call) => ({
+      project: call.landed(await projects.update(call.requester, call.params.id, call.body)),
+    })),
     bind(deleteProject, async (call) => {
-      await projects.delete(call, call.params.id);
+      call.landed(await projects.delete(call.requester, call.params.id));
       return { deletedId: call.params.id };
     }),
 
-    bind(listEnvironments, async (call) => ({ environments: environments.list(call) })),
-    bind(postEnvironment, async (call) => ({ environment: await environments.create(call) })),
-    bind(putEnvironment, async (call) => ({ environment: await environments.update(call) })),
+    bind(listEnvironments, async (call) => ({ environments: environments.list(call.requester) })),
+    bind(postEnvironment, async (call) => ({
+      environment: call.landed(await environments.create(call.requester, call.body)),
+    })),
+    bind(putEnvironment, async (call) => ({
+      environment: call.landed(await environments.update(call.requester, call.params.id, call.body)),
+    })),
     bind(deleteEnvironment, async (call) => {
-      await environments.delete(call, call.params.id);
+      call.landed(await environments.delete(call.requester, call.params.id));
       return { deletedId: call.params.id };
     }),
   ];

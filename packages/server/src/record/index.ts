@@ -4,16 +4,19 @@ export { type AuditEntry, writeAudit } from './audit.ts';
 export { changesBetween, previousAttributes } from './changes.ts';
 export type { EventDraft } from './events.ts';
 export { type LiveChange, LiveStates, type Standing, standingsQuery } from './live-states.ts';
+export { type PublicationPart, together } from './parts.ts';
 export {
   createRecorder,
   type Judge,
   type Publication,
   type Recorder,
   type StateChange,
+  type Written,
 } from './publish.ts';
 export {
   type ConfigurationVersion,
   type Live,
+  liveAfter,
   type OrganizationStates,
   readerOf,
   readerWith,

@@ -4,6 +4,7 @@ import type { Actor } from './actor.ts';
 import { type AuditEntry, writeAudit } from './audit.ts';
 import { type EventDraft, writeEvents } from './events.ts';
 import type { LiveStates } from './live-states.ts';
+import { changesOf } from './parts.ts';
 import {
   type ConfigurationVersion,
   type RecordingReader,
@@ -25,7 +26,13 @@ export interface StateChange<State = unknown> {
 
 /** What one transaction makes true, all of it or nothing. */
 export interface Publication {
-  readonly changes: readonly StateChange[];
+  /**
+   * Where a part of the states can be known only under the lock, such as a number that nobody else may take, a function that
+   * is called there.
+   */
+  readonly changes:
+    | readonly StateChange[]
+    | ((tx: Tx, landed: ConfigurationVersion) => Promise<readonly StateChange[]>);
   readonly audit: readonly AuditEntry[];
   /** Made once the version is known, since events carry its instant. */
   readonly events?: (landed: ConfigurationVersion) => readonly EventDraft[];
@@ -47,18 +54,21 @@ interface Judgement<Result> {
  */
 export type Judge<Result> = (states: StateReader) => Promise<Judgement<Result>> | Judgement<Result>;
 
+/** What a write came to. */
+export interface Written<Result> {
+  /** The version it made; null: there was nothing to do. */
+  readonly landed: ConfigurationVersion | null;
+  readonly result: Result;
+}
+
 export interface Recorder {
   /**
    * Publishes what the judge decides, under the next configuration version.
    *
-   * @returns the judge's result, and the version, which is null when there was nothing to do
+   * @returns the judge's result, and the version
    * @throws Refusal (conflict) when an object that the decision changes was changed by somebody else meanwhile
    */
-  publish<Result>(
-    organization: string,
-    actor: Actor,
-    judge: Judge<Result>,
-  ): Promise<{ landed: ConfigurationVersion | null; result: Result }>;
+  publish<Result>(organization: string, actor: Actor, judge: Judge<Result>): Promise<Written<Result>>;
   /** Publishes the first version of an organization that is made in the same transaction. */
   publishFirst(tx: Tx, organization: string, actor: Actor, publication: Publication): Promise<ConfigurationVersion>;
 }
@@ -124,12 +134,13 @@ async function commit(tx: Tx, what: Commit): Promise<ConfigurationVersion | null
     .where('organization', '=', organization)
     .forUpdate()
     .executeTakeFirstOrThrow();
-  if (last.version !== states.at.version && (await readingsMoved(tx, what))) return null;
-
   const version = last.version + 1;
   const instant = new Date(Math.max(clock.now().getTime(), last.instant.getTime() + 1));
   const landed = { version, instant };
-  await writeStates(tx, organization, landed, states, publication.changes);
+  const changes = await changesOf(publication, tx, landed);
+  if (last.version !== states.at.version && (await readingsMoved(tx, what, changes))) return null;
+
+  await writeStates(tx, organization, landed, states, changes);
   await tx.updateTable('current_version').set(landed).where('organization', '=', organization).execute();
   await tx
     .insertInto('configuration_version')
@@ -147,7 +158,11 @@ async function commit(tx: Tx, what: Commit): Promise<ConfigurationVersion | null
  *
  * @throws Refusal (conflict) when it is one of the objects to be changed
  */
-async function readingsMoved(tx: Tx, { organization, states, publication }: Commit): Promise<boolean> {
+async function readingsMoved(
+  tx: Tx,
+  { organization, states }: Commit,
+  changes: readonly StateChange[],
+): Promise<boolean> {
   const moved = await tx
     .selectFrom('published_state')
     .select(['kind', 'id', (eb) => eb.fn.max('version').as('version')])
@@ -157,7 +172,7 @@ async function readingsMoved(tx: Tx, { organization, states, publication }: Comm
     .execute();
   const different = moved.filter(({ kind, id, version }) => states.wouldReadOtherwise(kind, id, version));
   for (const { kind, id } of different) {
-    const target = publication.changes.find((change) => change.kind.name === kind && change.id === id);
+    const target = changes.find((change) => change.kind.name === kind && change.id === id);
     if (target !== undefined && !states.readAsAbsent(kind, id)) {
       throw conflict(
         `The ${target.kind.label} "${id}" was changed by somebody else at the same moment. Load it again, then repeat your change.`,

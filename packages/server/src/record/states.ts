@@ -65,19 +65,44 @@ export function readerOf(states: OrganizationStates): StateReader {
   };
 }
 
+/**
+ * An object as a landing left it, for showing it without reading it back.
+ *
+ * @param before as it was; null: it is new, and its ordinal, which only its row knows, is told as 0
+ */
+export const liveAfter = <State>(
+  kind: StateKind<State>,
+  id: string,
+  before: Live<State> | null,
+  state: State,
+  { version, instant }: ConfigurationVersion,
+): Live<State> => ({
+  kind: kind.name,
+  id,
+  version,
+  ordinal: before?.ordinal ?? 0,
+  dateCreated: before?.dateCreated ?? instant,
+  dateUpdated: instant,
+  state,
+});
+
 /** A reader of the states as they are once some objects have become others: live, with what is about to land laid over it. */
 export function readerWith(reader: StateReader, at: ConfigurationVersion, landed: readonly Live[]): StateReader {
-  const over = (kind: string) => landed.filter((live) => live.kind === kind);
+  const over = new Map<string, Map<string, Live>>();
+  for (const live of landed) over.set(live.kind, (over.get(live.kind) ?? new Map<string, Live>()).set(live.id, live));
   return {
     organization: reader.organization,
     at,
     get: <State>(kind: StateKind<State>, id: string) =>
-      (over(kind.name).find((live) => live.id === id) as Live<State> | undefined) ?? reader.get(kind, id),
+      (over.get(kind.name)?.get(id) as Live<State> | undefined) ?? reader.get(kind, id),
     all<State>(kind: StateKind<State>) {
-      const fresh = new Map(over(kind.name).map((live) => [live.id, live as Live<State>]));
-      const kept = reader.all(kind).map((live) => fresh.get(live.id) ?? live);
-      const known = new Set(kept.map(({ id }) => id));
-      return [...kept, ...[...fresh.values()].filter(({ id }) => !known.has(id))];
+      const fresh = new Map(over.get(kind.name) as ReadonlyMap<string, Live<State>> | undefined);
+      const kept = reader.all(kind).map((live) => {
+        const landed = fresh.get(live.id) ?? live;
+        fresh.delete(live.id);
+        return landed;
+      });
+      return [...kept, ...fresh.values()];
     },
   };
 }

@@ -1,3 +1,3 @@
 /** The shared kit of plain resources: visibility, pages, unknown ids, writes that land with their audit entry. */
-export { type Beside, type ResourceKit, type ResourceService, resourceKit } from './kit.ts';
+export { auditEntry, type Resource, type ResourceKit, type ResourceService, resourceKit } from './kit.ts';
 export { sent } from './patch.ts';

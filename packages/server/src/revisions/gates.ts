@@ -1,8 +1,11 @@
 import type { BypassedGate, PublishGate } from '@halyard/contract';
 import { Refusal } from '../platform/index.ts';
 
+/** What gates there are; each comes in with what makes it. */
+type GateType = 'schema-validation' | 'archive-dependents';
+
 /** A reason why a landing is refused, what would clear it, and by whom. */
-export type Gate = PublishGate;
+export type Gate = PublishGate & { readonly type: GateType };
 
 /** What a caller brings to get past gates. */
 export interface Clearance {
@@ -21,14 +24,9 @@ export interface Clearance {
 
 type Via = BypassedGate['via'];
 
-/** Gates that approval would clear, and what stands in for it: the first that applies is named. */
-const standIns: Readonly<Record<string, readonly Via[]>> = {
-  'approval-required': ['restApiBypassesReviews', 'bypassApprovalPermission'],
-  'required-approvers-missing': ['restApiBypassesReviews', 'bypassApprovalPermission'],
-  'ramp-locked': ['bypassApprovalPermission', 'restApiBypassesReviews'],
-  'publish-locking-sibling': ['bypassApprovalPermission', 'restApiBypassesReviews'],
-  'experiment-guard': ['bypassApprovalPermission'],
-  'dependent-config-locked': ['bypassApprovalPermission'],
+/** What stands in for clearing a gate: the first that applies is named. */
+const standIns: Readonly<Record<GateType, readonly Via[]>> = {
+  'schema-validation': [],
   'archive-dependents': ['bypassApprovalPermission'],
 };
 
@@ -43,7 +41,7 @@ function clearedBy(gate: Gate, { flags, mayBypass, mayBypassEverywhere, ...rest 
     bypassApprovalPermission: mayBypass,
     restApiBypassesReviews: rest.restApiBypassesReviews,
   };
-  return standIns[gate.type]?.find((via) => holds[via] === true) ?? null;
+  return standIns[gate.type].find((via) => holds[via] === true) ?? null;
 }
 
 /**

@@ -1,9 +1,9 @@
 /** The revision engine: landing changes of revisioned objects, and the gates that may stop them. */
-export { type Gate, passGates } from './gates.ts';
+export { type Clearance, type Gate, passGates } from './gates.ts';
 export {
   type Landed,
+  type Landing,
   type LiveRevision,
-  liveRevision,
   type Revision,
   type RevisionKind,
   type Revisions,

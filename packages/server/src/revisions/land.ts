@@ -1,4 +1,4 @@
-import type { Requester } from '../http/index.ts';
+import { sql } from 'kysely';
 import type { Db, NewId, Tx } from '../platform/index.ts';
 import type {
   Actor,
@@ -9,6 +9,7 @@ import type {
   StateChange,
   StateReader,
 } from '../record/index.ts';
+import type { Requester } from '../requester/index.ts';
 
 /** A kind of object whose live state changes only by landing a revision. */
 export interface RevisionKind {
@@ -56,14 +57,14 @@ interface RevisedChange<Content> {
 }
 
 /** What lands together. */
-interface Landing<Content> extends Omit<Publication, 'changes' | 'events'> {
+export interface Landing<Content> extends Omit<Publication, 'changes' | 'events'> {
   readonly revised: readonly RevisedChange<Content>[];
   readonly events?: (landed: Landed) => readonly EventDraft[];
 }
 
-/** What came about: the version, and the live revision of each object that landed, by its id. */
+/** What came about: the version, and the live revision of each object that landed. */
 export interface Landed extends ConfigurationVersion {
-  readonly revisions: ReadonlyMap<string, LiveRevision>;
+  revision(kind: RevisionKind, id: string): LiveRevision;
 }
 
 /** Decides what lands (null: nothing); like every judge, it may be asked again and does nothing but decide. */
@@ -81,68 +82,68 @@ export interface Revisions {
     judge: LandingJudge<Content, Result>,
   ): Promise<{ landed: Landed | null; result: Result }>;
   /** The same as part of a larger publication: of a project's deletion, say. */
-  asPublication<Content>(organization: string, actor: Actor, landing: Landing<Content>): Promise<Publication>;
+  asPublication<Content>(organization: string, actor: Actor, landing: Landing<Content>): Publication;
   /** The revisions of an object, newest first. */
   list<Content>(organization: string, kind: RevisionKind, id: string): Promise<Revision<Content>[]>;
   /** Removes the revisions of an object that is deleted. */
   forget(tx: Tx, organization: string, kind: RevisionKind, id: string): Promise<void>;
 }
 
+const rowsAtOnce = 1_000;
+
+/** A landing as a publication, whose revisions get their numbers when it lands. */
+interface Numbered {
+  readonly publication: Publication;
+  /** What came about, once it has landed. */
+  readonly landedAt: (at: ConfigurationVersion) => Landed;
+}
+
 export function revisionEngine(tools: { db: Db; newId: NewId; recorder: Recorder }): Revisions {
   const { db, newId, recorder } = tools;
 
-  /** Version numbers rise by one and are never used twice, also where drafts have taken some. */
-  const nextVersion = async (organization: string, kind: RevisionKind, id: string): Promise<number> => {
-    const { highest } = await db
-      .selectFrom('revision')
-      .select((eb) => eb.fn.max('version').as('highest'))
-      .where('organization', '=', organization)
-      .where('kind', '=', kind.name)
-      .where('entity', '=', id)
-      .executeTakeFirstOrThrow();
-    return Number(highest ?? 0) + 1;
-  };
-
-  const numbered = async <Content>(organization: string, actor: Actor, { revised }: Landing<Content>) => {
+  const publicationOf = <Content>(organization: string, actor: Actor, landing: Landing<Content>): Numbered => {
+    const { revised, audit, events, also } = landing;
     const revisions = new Map<string, LiveRevision>();
-    for (const { kind, id, comment } of revised) {
-      const version = await nextVersion(organization, kind, id);
-      revisions.set(id, { id: newId(kind.idPrefix), version, comment, createdBy: actor, publishedBy: actor });
-    }
-    return revisions;
+    const landedAt = (at: ConfigurationVersion): Landed => ({
+      ...at,
+      revision(kind, id) {
+        const revision = revisions.get(keyOf(kind.name, id));
+        if (revision === undefined) throw new Error(`The landing holds no revision of the ${kind.name} ${id}.`);
+        return revision;
+      },
+    });
+    const publication: Publication = {
+      async changes(tx) {
+        const highest = await highestVersions(tx, organization, revised);
+        return revised.map(({ kind, id, comment, state }) => {
+          const version = (highest.get(keyOf(kind.name, id)) ?? 0) + 1;
+          const revision = { id: newId(kind.idPrefix), version, comment, createdBy: actor, publishedBy: actor };
+          revisions.set(keyOf(kind.name, id), revision);
+          return state(revision);
+        });
+      },
+      audit,
+      ...(events === undefined ? {} : { events: (at) => events(landedAt(at)) }),
+      async also(tx, at) {
+        await insertLanded(tx, organization, revised, landedAt(at));
+        await also?.(tx, at);
+      },
+    };
+    return { publication, landedAt };
   };
-
-  const publicationOf = <Content>(
-    organization: string,
-    { revised, audit, events, also }: Landing<Content>,
-    revisions: ReadonlyMap<string, LiveRevision>,
-  ): Publication => ({
-    changes: revised.map((change) => change.state(liveRevision(revisions, change.id))),
-    audit,
-    ...(events === undefined ? {} : { events: (at) => events({ ...at, revisions }) }),
-    also: async (tx, at) => {
-      for (const change of revised) {
-        await insertLanded(tx, organization, change, liveRevision(revisions, change.id), at.instant);
-      }
-      await also?.(tx, at);
-    },
-  });
 
   return {
     async land(by, judge) {
-      const { landed, result } = await recorder.publish(by.organization, by.actor, async (states) => {
-        const judged = await judge(states);
-        if (judged.landing === null) return { publication: null, result: { ...judged, revisions: new Map() } };
-        const revisions = await numbered(by.organization, by.actor, judged.landing);
-        const publication = publicationOf(by.organization, judged.landing, revisions);
-        return { publication, result: { ...judged, revisions } };
+      const { landed, result: judged } = await recorder.publish(by.organization, by.actor, async (states) => {
+        const { landing, result } = await judge(states);
+        const numbered = landing === null ? null : publicationOf(by.organization, by.actor, landing);
+        return { publication: numbered?.publication ?? null, result: { result, numbered } };
       });
-      return { landed: landed === null ? null : { ...landed, revisions: result.revisions }, result: result.result };
+      const { result, numbered } = judged;
+      return { landed: landed === null || numbered === null ? null : numbered.landedAt(landed), result };
     },
 
-    async asPublication(organization, actor, landing) {
-      return publicationOf(organization, landing, await numbered(organization, actor, landing));
-    },
+    asPublication: (organization, actor, landing) => publicationOf(organization, actor, landing).publication,
 
     async list<Content>(organization: string, kind: RevisionKind, id: string) {
       const rows = await db
@@ -178,23 +179,37 @@ export function revisionEngine(tools: { db: Db; newId: NewId; recorder: Recorder
   };
 }
 
-/** The live revision that a landing gave an object. */
-export function liveRevision(revisions: Landed['revisions'], id: string): LiveRevision {
-  const revision = revisions.get(id);
-  if (revision === undefined) throw new Error(`The landing holds no revision of ${id}.`);
-  return revision;
+const keyOf = (kind: string, id: string): string => `${kind} ${id}`;
+
+/**
+ * The highest version that a revision of each object has, whatever its status. It is asked under the lock of the
+ * organization's version, and whoever makes a draft takes its number under the same lock: so versions rise by one and none
+ * is used twice.
+ */
+async function highestVersions(
+  tx: Tx,
+  organization: string,
+  revised: readonly { readonly kind: RevisionKind; readonly id: string }[],
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await sql<{ kind: string; entity: string; highest: number }>`
+    select revision.kind, revision.entity, max(revision.version) as highest
+    from revision
+    join unnest(${revised.map(({ kind }) => kind.name)}::text[], ${revised.map(({ id }) => id)}::text[]) as wanted (kind, entity)
+      on wanted.kind = revision.kind and wanted.entity = revision.entity
+    where revision.organization = ${organization}
+    group by revision.kind, revision.entity`.execute(tx);
+  return new Map(rows.map(({ kind, entity, highest }) => [keyOf(kind, entity), highest]));
 }
 
 async function insertLanded<Content>(
   tx: Tx,
   organization: string,
-  { kind, id, baseVersion, content }: RevisedChange<Content>,
-  revision: LiveRevision,
-  instant: Date,
+  revised: readonly RevisedChange<Content>[],
+  landed: Landed,
 ): Promise<void> {
-  await tx
-    .insertInto('revision')
-    .values({
+  const rows = revised.map(({ kind, id, baseVersion, content }) => {
+    const revision = landed.revision(kind, id);
+    return {
       organization,
       kind: kind.name,
       entity: id,
@@ -206,9 +221,15 @@ async function insertLanded<Content>(
       comment: revision.comment,
       created_by: JSON.stringify(revision.createdBy),
       published_by: JSON.stringify(revision.publishedBy),
-      date_created: instant,
-      date_updated: instant,
-      date_published: instant,
-    })
-    .execute();
+      date_created: landed.instant,
+      date_updated: landed.instant,
+      date_published: landed.instant,
+    };
+  });
+  for (let from = 0; from < rows.length; from += rowsAtOnce) {
+    await tx
+      .insertInto('revision')
+      .values(rows.slice(from, from + rowsAtOnce))
+      .execute();
+  }
 }

@@ -1,61 +1,61 @@
-import type { Attribute, postAttribute, putAttribute } from '@halyard/contract';
-import type { Call } from '../http/index.ts';
-import { type References, requireProjects, withoutProject } from '../organization/index.ts';
+import type { Attribute, BodyOf, postAttribute, putAttribute } from '@halyard/contract';
+import { listsWithout, type References, requireProjects, seenInProjects } from '../organization/index.ts';
 import { invalid, quoted } from '../platform/index.ts';
-import { type StateChange, stateKind } from '../record/index.ts';
-import { type ResourceKit, type ResourceService, sent } from '../resources/index.ts';
+import { type StateChange, stateKind, type Written } from '../record/index.ts';
+import { demand, type Requester } from '../requester/index.ts';
+import { type Resource, type ResourceKit, type ResourceService, sent } from '../resources/index.ts';
 
 /** A targeting attribute, known by its property. */
 export type AttributeState = Omit<Attribute, 'property'>;
 
 export const attributeKind = stateKind<AttributeState>('attribute');
 
+const attributeResource: Resource<AttributeState> = { kind: attributeKind, auditName: 'attribute' };
+
 export interface AttributeService {
   /** Those that are not archived; of a project, also the organization-wide ones. */
-  list(call: Call, projectId: string | undefined): Attribute[];
-  create(call: Call<typeof postAttribute>): Promise<Attribute>;
-  update(call: Call<typeof putAttribute>): Promise<Attribute>;
-  delete(call: Call, property: string): Promise<void>;
+  list(requester: Requester, projectId: string | undefined): Attribute[];
+  create(requester: Requester, input: BodyOf<typeof postAttribute>): Promise<Written<Attribute>>;
+  update(requester: Requester, property: string, patch: BodyOf<typeof putAttribute>): Promise<Written<Attribute>>;
+  delete(requester: Requester, property: string): Promise<Written<null>>;
 }
 
 export function attributeService(kit: ResourceKit): AttributeService {
   const attributes: ResourceService<AttributeState, Attribute> = kit({
-    kind: attributeKind,
-    audited: 'attribute',
-    seenIn: ({ state }) => (state.projects === undefined || state.projects.length === 0 ? null : state.projects),
+    ...attributeResource,
+    seenIn: ({ state }) => seenInProjects(state.projects),
     show: ({ id, state }) => ({ property: id, ...state }),
   });
-  const demand = (call: Call, projects: readonly string[] = []) =>
-    call.demand('manageTargetingAttributes', { projects });
+  const demandManaging = (requester: Requester, projects: readonly string[] = []) =>
+    demand(requester, 'manageTargetingAttributes', { projects });
 
   return {
-    list: (call, projectId) =>
+    list: (requester, projectId) =>
       attributes
-        .visible(call)
+        .visible(requester)
         .filter(({ state }) => state.archived !== true && appliesTo(state, projectId))
-        .map((live) => attributes.show(call, live)),
-    create: (call) =>
-      attributes.create(call, (states) => {
-        const { property, ...fields } = call.body;
-        demand(call, fields.projects);
+        .map((live) => attributes.show(requester, live)),
+    create: (requester, input) =>
+      attributes.create(requester, (states) => {
+        const { property, ...fields } = input;
+        demandManaging(requester, fields.projects);
         if (states.get(attributeKind, property) !== null) {
           throw invalid(`There is an attribute ${quoted(property)} already, perhaps an archived one.`);
         }
         requireProjects(states, fields.projects ?? []);
         return { id: property, state: fitting(sent(fields) as AttributeState) };
       }),
-    update: (call) =>
-      attributes.change(call, call.params.property, ({ state }, states) => {
-        const changed = { ...state, ...sent(call.body) };
-        demand(call, state.projects);
-        demand(call, changed.projects);
-        const added = (changed.projects ?? []).filter((project) => !state.projects?.includes(project));
-        requireProjects(states, added);
+    update: (requester, property, patch) =>
+      attributes.change(requester, property, ({ state }, states) => {
+        const changed = { ...state, ...sent(patch) };
+        demandManaging(requester, state.projects);
+        demandManaging(requester, changed.projects);
+        requireProjects(states, changed.projects ?? [], state.projects);
         return fitting(changed);
       }),
-    delete: (call, property) =>
-      attributes.remove(call, property, ({ state }) => {
-        demand(call, state.projects);
+    delete: (requester, property) =>
+      attributes.remove(requester, property, ({ state }) => {
+        demandManaging(requester, state.projects);
         return {};
       }),
   };
@@ -77,14 +77,7 @@ function fitting({ enum: choices, format, ...state }: AttributeState): Attribute
 
 /** Attributes name projects. */
 export const attributeReferences: References = {
-  withoutProject: (states, project) => ({
-    changes: states.all(attributeKind).flatMap(({ id, state }) => {
-      const projects = withoutProject(state.projects ?? [], project);
-      return projects === (state.projects ?? projects)
-        ? []
-        : [{ kind: attributeKind, id, state: { ...state, projects: [...projects] } }];
-    }),
-  }),
+  changesOnProjectDeletion: (states, project) => listsWithout(states, attributeResource, project),
 };
 
 const text = (id: string): StateChange<AttributeState> => ({ kind: attributeKind, id, state: { datatype: 'string' } });

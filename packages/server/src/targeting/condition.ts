@@ -1,39 +1,11 @@
+import {
+  type Condition,
+  conditionOperators,
+  isOperatorObject,
+  type JsonValue,
+  logicalOperators,
+} from '@halyard/evaluation';
 import { invalid, judgeRegularExpression, quoted } from '../platform/index.ts';
-
-/** A condition as JSON: attribute paths with what is expected of them, and logic over conditions. */
-export type ConditionObject = { readonly [key: string]: unknown };
-
-const logic = new Set(['$or', '$nor', '$and', '$not']);
-
-const operators = new Set([
-  '$eq',
-  '$ne',
-  '$lt',
-  '$lte',
-  '$gt',
-  '$gte',
-  '$veq',
-  '$vne',
-  '$vgt',
-  '$vgte',
-  '$vlt',
-  '$vlte',
-  '$exists',
-  '$in',
-  '$nin',
-  '$ini',
-  '$nini',
-  '$inGroup',
-  '$notInGroup',
-  '$all',
-  '$alli',
-  '$elemMatch',
-  '$size',
-  '$regex',
-  '$regexi',
-  '$type',
-  '$not',
-]);
 
 /** Deep enough for anything a person writes, and far from what could exhaust a stack, in SDKs too. */
 const deepest = 32;
@@ -47,7 +19,7 @@ const mostExpressions = 50;
  * @returns null where it targets everyone
  * @throws Refusal (invalid) when it is not JSON, not of the shape of a condition, or could do harm
  */
-export function readCondition(text: string, place: string): ConditionObject | null {
+export function readCondition(text: string, place: string): Condition | null {
   if (text.trim() === '') return null;
   const condition = parsed(text, place);
   if (!isObject(condition))
@@ -56,9 +28,9 @@ export function readCondition(text: string, place: string): ConditionObject | nu
   return Object.keys(condition).length === 0 ? null : condition;
 }
 
-function parsed(text: string, place: string): unknown {
+function parsed(text: string, place: string): JsonValue {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text) as JsonValue;
   } catch (error) {
     throw invalid(`The condition of ${place} is not JSON: ${(error as Error).message}.`);
   }
@@ -69,19 +41,20 @@ interface Checking {
   expressions: number;
 }
 
-const isObject = (value: unknown): value is ConditionObject =>
+const isObject = (value: JsonValue): value is Condition =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function checkCondition(condition: unknown, checking: Checking, depth: number): void {
+/** Walks a condition as the evaluator does: what that reaches, this has seen. */
+function checkCondition(condition: JsonValue, checking: Checking, depth: number): void {
   const { place } = checking;
   refuseDepth(depth, place);
   if (!isObject(condition))
     throw invalid(
-      `The condition of ${place} holds ${quoted(JSON.stringify(condition) ?? '')} where a condition is expected.`,
+      `The condition of ${place} holds ${quoted(JSON.stringify(condition))} where a condition is expected.`,
     );
   for (const [key, operand] of Object.entries(condition)) {
     if (key === '$savedGroups') throw unknownGroups([operand].flat(), place);
-    if (!logic.has(key)) {
+    if (!logicalOperators.has(key)) {
       checkExpected(operand, checking, depth + 1);
     } else if (key === '$not') {
       checkCondition(operand, checking, depth + 1);
@@ -93,22 +66,17 @@ function checkCondition(condition: unknown, checking: Checking, depth: number): 
 }
 
 /** Checks what is expected of one attribute: a value to equal, or operators. */
-function checkExpected(expected: unknown, checking: Checking, depth: number): void {
-  const { place } = checking;
-  refuseDepth(depth, place);
-  if (Array.isArray(expected)) return refuseDeepValue(expected, place, depth);
-  if (!isObject(expected)) return;
-  const keys = Object.keys(expected);
-  const isOperation = keys.length > 0 && keys.every((key) => key.startsWith('$'));
-  if (!isOperation) return refuseDeepValue(expected, place, depth);
+function checkExpected(expected: JsonValue, checking: Checking, depth: number): void {
+  refuseDepth(depth, checking.place);
+  if (!isOperatorObject(expected)) return refuseDeepValue(expected, checking.place, depth);
   for (const [operator, operand] of Object.entries(expected)) checkOperator(operator, operand, checking, depth);
 }
 
-function checkOperator(operator: string, operand: unknown, checking: Checking, depth: number): void {
+function checkOperator(operator: string, operand: JsonValue, checking: Checking, depth: number): void {
   const { place } = checking;
-  if (!operators.has(operator)) {
+  if (!conditionOperators.has(operator)) {
     throw invalid(
-      `The condition of ${place} uses the unknown operator ${quoted(operator)}. There are: ${[...operators].join(', ')}.`,
+      `The condition of ${place} uses the unknown operator ${quoted(operator)}. There are: ${[...conditionOperators].join(', ')}.`,
     );
   }
   switch (operator) {
@@ -125,7 +93,8 @@ function checkOperator(operator: string, operand: unknown, checking: Checking, d
       return checkElement(operand, checking, depth + 1);
     case '$all':
     case '$alli':
-      if (Array.isArray(operand)) for (const part of operand) checkExpected(part, checking, depth + 1);
+      if (!Array.isArray(operand)) return refuseDeepValue(operand, place, depth);
+      for (const part of operand) checkExpected(part, checking, depth + 1);
       return;
     case '$in':
     case '$nin':
@@ -139,13 +108,12 @@ function checkOperator(operator: string, operand: unknown, checking: Checking, d
 }
 
 /** An element is matched by operators, or by a condition on its own members. */
-function checkElement(operand: unknown, checking: Checking, depth: number): void {
-  const isOperation = isObject(operand) && Object.keys(operand).some((key) => operators.has(key) && key !== '$not');
-  if (isOperation) checkExpected(operand, checking, depth);
+function checkElement(operand: JsonValue, checking: Checking, depth: number): void {
+  if (isOperatorObject(operand)) checkExpected(operand, checking, depth);
   else checkCondition(operand, checking, depth);
 }
 
-function checkExpression(pattern: unknown, operator: string, checking: Checking): void {
+function checkExpression(pattern: JsonValue, operator: string, checking: Checking): void {
   const { place } = checking;
   if (typeof pattern !== 'string')
     throw invalid(`The condition of ${place} needs a regular expression as text after ${operator}.`);
@@ -160,7 +128,7 @@ function checkExpression(pattern: unknown, operator: string, checking: Checking)
   );
 }
 
-const unknownGroups = (ids: readonly unknown[], place: string) =>
+const unknownGroups = (ids: readonly JsonValue[], place: string) =>
   invalid(
     `The condition of ${place} names an unknown saved group: ${ids
       .map((id) => quoted(String(id)))
@@ -172,19 +140,19 @@ function refuseDepth(depth: number, place: string): void {
   if (depth > deepest) throw invalid(`The condition of ${place} is nested deeper than ${deepest} levels.`);
 }
 
-function refuseDeepValue(value: unknown, place: string, depth: number): void {
+function refuseDeepValue(value: JsonValue, place: string, depth: number): void {
   refuseDepth(depth, place);
   if (typeof value !== 'object' || value === null) return;
   for (const part of Object.values(value)) refuseDeepValue(part, place, depth + 1);
 }
 
 /** The attributes that a condition looks at: first steps of its paths, whatever the logic around them. */
-export function attributesIn(condition: ConditionObject): Set<string> {
+export function attributesIn(condition: Condition): Set<string> {
   const found = new Set<string>();
-  const visit = (node: unknown): void => {
+  const visit = (node: JsonValue): void => {
     if (!isObject(node)) return;
     for (const [key, operand] of Object.entries(node)) {
-      if (logic.has(key)) for (const part of [operand].flat()) visit(part);
+      if (logicalOperators.has(key)) for (const part of [operand].flat()) visit(part);
       else if (key !== '$savedGroups') found.add(key.split('.', 1)[0] ?? key);
     }
   };

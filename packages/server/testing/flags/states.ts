@@ -18,7 +18,7 @@ import {
   settingsId,
   settingsKind,
 } from '../../src/organization/index.ts';
-import type { Live, OrganizationStates, StateKind } from '../../src/record/index.ts';
+import { type Live, liveAfter, type OrganizationStates, type StateKind } from '../../src/record/index.ts';
 import type { AttributeState } from '../../src/targeting/index.ts';
 import { attributeKind } from '../../src/targeting/index.ts';
 
@@ -66,16 +66,8 @@ export function statesOf(input: StatesInput = {}): OrganizationStates {
 export function put<State>(states: OrganizationStates, kind: StateKind<State>, id: string, state: State): Live<State> {
   const ofKind = states.kinds.get(kind.name) ?? new Map<string, Live>();
   states.kinds.set(kind.name, ofKind);
-  const before = ofKind.get(id);
-  const live: Live<State> = {
-    kind: kind.name,
-    id,
-    version: states.at.version,
-    ordinal: before?.ordinal ?? ofKind.size,
-    dateCreated: before?.dateCreated ?? states.at.instant,
-    dateUpdated: states.at.instant,
-    state,
-  };
+  const before = (ofKind.get(id) as Live<State> | undefined) ?? null;
+  const live = { ...liveAfter(kind, id, before, state, states.at), ordinal: before?.ordinal ?? ofKind.size };
   ofKind.set(id, live);
   return live;
 }

@@ -8,9 +8,10 @@ import { type EnvironmentView, environmentView } from '../scope.ts';
 import { overlaid, typedValue } from '../values.ts';
 import { withKnownKeys } from './known-keys.ts';
 import type { PayloadOptions } from './options.ts';
-import { prerequisiteJudge, type ReadPrerequisite } from './prerequisites.ts';
+import { prerequisiteJudge, type ReadPrerequisite } from './prerequisite-outlook.ts';
 import { secureAttributes } from './secure-attributes.ts';
 import { common, type Projects, reaches, servedProjects } from './served-projects.ts';
+import { storedCondition } from './stored-condition.ts';
 
 /** Compiles the payload of one kind of connection at one configuration version. */
 export interface PayloadCompiler {
@@ -150,13 +151,8 @@ const dropped: CompiledRule = { rule: null, requires: false };
 const parentConditions = (required: readonly ReadPrerequisite[]): ParentCondition[] =>
   required.filter(({ condition }) => Object.keys(condition).length > 0).map(({ id, condition }) => ({ id, condition }));
 
-/** Null where a rule targets everyone. Stored text that cannot be read targets nobody. */
+/** Null where a rule targets everyone. */
 function compiledCondition(text: string): Condition | null {
-  if (text.trim() === '') return null;
-  try {
-    const condition = JSON.parse(text) as Condition;
-    return Object.keys(condition).length === 0 ? null : condition;
-  } catch {
-    return { __unreadable__: true };
-  }
+  const condition = text.trim() === '' ? {} : storedCondition(text);
+  return Object.keys(condition).length === 0 ? null : condition;
 }

@@ -1,4 +1,4 @@
-import type { Condition, JsonValue } from '@halyard/evaluation';
+import { type Condition, type JsonValue, logicalOperators } from '@halyard/evaluation';
 import { settingsOf } from '../../organization/index.ts';
 import { digest } from '../../platform/index.ts';
 import type { StateReader } from '../../record/index.ts';
@@ -11,7 +11,6 @@ const unchanged: SecureAttributes = (condition) => condition;
 
 /** Operands that are not values of the attribute: ids of groups, names of types. */
 const notValues = new Set(['$inGroup', '$notInGroup', '$type']);
-const logic = new Set(['$or', '$nor', '$and', '$not']);
 
 /**
  * SDKs hash the user's values of secure attributes in the same way, SHA-256 of salt and value, so that payloads need not hold
@@ -44,7 +43,7 @@ export function secureAttributes(states: StateReader, wanted: boolean): SecureAt
     if (typeof condition !== 'object' || condition === null) return condition;
     return Object.fromEntries(
       Object.entries(condition).map(([key, part]) => {
-        if (logic.has(key)) return [key, hashCondition(part)];
+        if (logicalOperators.has(key)) return [key, hashCondition(part)];
         return [key, secure.has(key.split('.', 1)[0] ?? key) ? hashOperand(part) : part];
       }),
     );

@@ -1,5 +1,6 @@
 import type { LiveChange, StateReader } from '../../record/index.ts';
 import { type FeatureState, featureKind } from '../feature.ts';
+import { requirementsOf } from '../prerequisites.ts';
 
 /**
  * Which features' definitions can differ after some features have changed: those themselves, whatever requires them, directly
@@ -48,5 +49,5 @@ export class FeatureDependents {
   }
 }
 
-const requiredBy = (state: FeatureState): string[] =>
-  [...state.prerequisites, ...state.rules.flatMap((rule) => rule.prerequisites)].map(({ id }) => id);
+/** Also by rules that are switched off: what is compiled once too often comes out the same. */
+const requiredBy = (state: FeatureState): string[] => requirementsOf(state, () => true);

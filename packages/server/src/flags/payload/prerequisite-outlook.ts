@@ -1,5 +1,6 @@
 import type { Prerequisite } from '@halyard/contract';
 import { type Condition, evaluateCondition, type JsonValue } from '@halyard/evaluation';
+import { storedCondition } from './stored-condition.ts';
 
 /** A feature that others may require, as it is delivered here. */
 export interface Required {
@@ -94,7 +95,7 @@ export function prerequisiteJudge(find: (id: string) => Required | null): Prereq
         const outlook = outlookOf(prerequisite.id);
         if (outlook.kind === 'cyclic') return null;
         if (outlook.kind === 'conditional') {
-          open.push({ id: prerequisite.id, condition: readCondition(prerequisite.condition) });
+          open.push({ id: prerequisite.id, condition: storedCondition(prerequisite.condition) });
         } else if (!holds(prerequisite, outlook.value)) {
           return null;
         }
@@ -105,13 +106,4 @@ export function prerequisiteJudge(find: (id: string) => Required | null): Prereq
 }
 
 const holds = ({ condition }: Prerequisite, value: JsonValue): boolean =>
-  evaluateCondition({ value }, readCondition(condition));
-
-function readCondition(text: string): Condition {
-  try {
-    return JSON.parse(text) as Condition;
-  } catch {
-    // Text of old that cannot be read must let nobody in.
-    return { __unreadable__: true };
-  }
-}
+  evaluateCondition({ value }, storedCondition(condition));

@@ -1,0 +1,100 @@
+import { registerTags } from '../organization/index.ts';
+import type { Clock, Tx } from '../platform/index.ts';
+import { liveAfter, readerWith } from '../record/index.ts';
+import type { Landed, Landing, LiveRevision } from '../revisions/index.ts';
+import { featureCreated, featureUpdated } from './events.ts';
+import {
+  contentOf,
+  type FeatureContent,
+  type FeatureState,
+  featureKind,
+  featureRevisionKind,
+  type LiveFeature,
+} from './feature.ts';
+import { liveFeature } from './find-feature.ts';
+import { nextBoundary } from './schedule.ts';
+import { type ShowContext, showContext } from './show.ts';
+
+/** One feature takes on new content. */
+export interface FeatureChange {
+  readonly id: string;
+  /** Null: it is new. */
+  readonly before: LiveFeature | null;
+  readonly content: FeatureContent;
+}
+
+/** How the change is recorded. */
+export interface FeatureRecord {
+  readonly event: 'feature.create' | 'feature.update' | 'feature.toggle';
+  /** The comment of the revisions. */
+  readonly comment: string;
+  readonly reason?: string | undefined;
+}
+
+/** What features land with, and how they are seen once they have. */
+export interface FeatureLanding {
+  readonly landing: Landing<FeatureContent>;
+  /** What answers are made with, as of the landing. */
+  after(landed: Landed): ShowContext;
+}
+
+/**
+ * The landing of new content of features, with everything that goes with it: revisions, audit entries, events, tags. Whatever
+ * changes features comes through here.
+ *
+ * @param context what the change was judged on
+ */
+export function landFeatures(
+  changes: readonly FeatureChange[],
+  { event, comment, reason }: FeatureRecord,
+  context: ShowContext,
+  { clock }: { readonly clock: Clock },
+): FeatureLanding {
+  const { organization } = context.states;
+  const now = clock.now();
+  const state = (content: FeatureContent, revision: LiveRevision): FeatureState => ({
+    ...content,
+    revision,
+    nextScheduledUpdate: nextBoundary(content.rules, now),
+  });
+  const after = (landed: Landed): ShowContext => {
+    const features = changes.map(({ id, before, content }) =>
+      liveAfter(featureKind, id, before, state(content, landed.revision(featureRevisionKind, id)), landed),
+    );
+    return showContext(context, context, readerWith(context.states, landed, features));
+  };
+
+  const landing: Landing<FeatureContent> = {
+    revised: changes.map(({ id, before, content }) => ({
+      kind: featureRevisionKind,
+      id,
+      baseVersion: before?.state.revision.version ?? 0,
+      content,
+      comment,
+      state: (revision) => ({ kind: featureKind, id, state: state(content, revision) }),
+    })),
+    audit: changes.map(({ id, before, content }) => ({
+      event,
+      entity: { object: 'feature', id, name: id },
+      ...(reason === undefined ? {} : { reason }),
+      ...(before === null ? {} : { pre: contentOf(before.state) }),
+      post: content,
+    })),
+    events: (landed) => {
+      const fresh = after(landed);
+      return changes.flatMap(({ id, before }) => {
+        const live = liveFeature(id, fresh.states);
+        return before === null
+          ? [featureCreated(live, fresh)]
+          : featureUpdated({ live: before, context }, { live, context: fresh });
+      });
+    },
+    also: (tx: Tx) =>
+      registerTags(
+        tx,
+        organization,
+        changes.flatMap(({ content }) => content.tags),
+      ),
+  };
+  return { landing, after };
+}

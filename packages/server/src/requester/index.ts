@@ -1,0 +1,2 @@
+/** Who something is done for, and what they may do and see. What serves them over HTTP, and what acts otherwise, makes one. */
+export { type Directory, demand, type PermissionScope, type Requester, visible } from './requester.ts';
