@@ -1,5 +1,5 @@
 import { Bodies, CompiledConnection, payloadHash, payloadMembers } from '../packages/server/src/delivery/index.ts';
-import { FeatureDependents, featureKind, ruleKinds } from '../packages/server/src/flags/index.ts';
+import { AffectedFeatures, featureKind, ruleKinds } from '../packages/server/src/flags/index.ts';
 import { readerOf } from '../packages/server/src/record/index.ts';
 import { payloadOptions } from '../packages/server/testing/flags/payload-options.ts';
 import { featureState, force, put, rollout, statesOf } from '../packages/server/testing/flags/states.ts';
@@ -30,15 +30,14 @@ export function benchCompile(): Row[] {
 
   const connection = new CompiledConnection(options, kinds);
   serve(connection, 'all');
-  const dependents = new FeatureDependents(readerOf(states));
+  const affected = new AffectedFeatures(readerOf(states));
   const one = Array.from({ length: rounds }, (_, round) => {
     const id = `feature-${round * 1_000}`;
     const state = featureState({ ...content(round * 1_000), defaultValue: `changed ${round}` }, environments, now);
     const before = states.kinds.get(featureKind.name)?.get(id) ?? null;
     const after = put(states, featureKind, id, state);
     return timed(() => {
-      dependents.apply([{ kind: featureKind.name, id, before, after }]);
-      serve(connection, dependents.withDependents([id]));
+      serve(connection, affected.after([{ kind: featureKind.name, id, before, after }], now));
     });
   });
   return [

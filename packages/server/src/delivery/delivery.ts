@@ -1,20 +1,15 @@
-import { FeatureDependents, featureKind, type RuleKinds } from '../flags/index.ts';
-import { environmentKind, projectKind, settingsKind } from '../organization/index.ts';
+import { AffectedFeatures, type RuleKinds } from '../flags/index.ts';
 import type { Clock, Log, News, Presence } from '../platform/index.ts';
 import type { Live, LiveChange, LiveStates, OrganizationStates } from '../record/index.ts';
 import { readerOf } from '../record/index.ts';
-import { attributeKind } from '../targeting/index.ts';
 import { type ConnectionState, connectionKind, type LiveConnection } from './connection.ts';
 import { DeliveredConnection } from './payload/delivered-connection.ts';
 import type { PayloadChanges } from './payload/payload-changes.ts';
 import type { PayloadSource } from './serving/index.ts';
 
-/** Kinds of which every payload of the organization may read any part. */
-const readByAll = new Set([environmentKind, projectKind, settingsKind, attributeKind].map(({ name }) => name));
-
 interface OrganizationDelivery {
   readonly states: OrganizationStates;
-  readonly dependents: FeatureDependents;
+  readonly affected: AffectedFeatures;
   /** By id. */
   readonly connections: Map<string, DeliveredConnection>;
 }
@@ -97,7 +92,7 @@ export class Delivery implements PayloadSource {
   }
 
   #takeUp(states: OrganizationStates): OrganizationDelivery {
-    const taken = { states, dependents: new FeatureDependents(readerOf(states)), connections: new Map() };
+    const taken = { states, affected: new AffectedFeatures(readerOf(states)), connections: new Map() };
     this.#organizations.set(states.organization, taken);
     for (const live of states.kinds.get(connectionKind.name)?.values() ?? [])
       this.#connect(taken, live as LiveConnection);
@@ -110,13 +105,8 @@ export class Delivery implements PayloadSource {
       this.#takeUp(states);
       return;
     }
-    const { dependents, connections } = organization;
-    dependents.apply(changes);
-    const features = changes.filter(({ kind }) => kind === featureKind.name).map(({ id }) => id);
-    const affected = changes.some(({ kind }) => readByAll.has(kind))
-      ? 'all'
-      : dependents.withDependents([...features, ...dependents.crossed(states.at.instant)]);
-    for (const connection of connections.values()) connection.note(affected);
+    const affected = organization.affected.after(changes, states.at.instant);
+    for (const connection of organization.connections.values()) connection.note(affected);
     for (const { kind, id, before, after } of changes) {
       if (kind === connectionKind.name) this.#reconnect(organization, id, before, after);
     }

@@ -1,8 +1,8 @@
 /** Features and their rules, and the pure compiler of payloads. Declares the ports `RuleKind` and `DeliveredFeatures`. */
 export type { DeliveredFeatures } from './delivered-features.ts';
 export { type FeatureContent, featureKind } from './feature.ts';
+export { type Affected, AffectedFeatures } from './payload/affected-features.ts';
 export { payloadCompiler } from './payload/compile.ts';
-export { FeatureDependents } from './payload/feature-dependents.ts';
 
 export { type Capability, everyCapability, type PayloadOptions } from './payload/options.ts';
 export { featureReferences } from './references.ts';

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { payloadOptions } from '../../../testing/flags/payload-options.ts';
 import { featureState, force, put, rollout, statesOf } from '../../../testing/flags/states.ts';
 import {
+  AffectedFeatures,
   type FeatureContent,
-  FeatureDependents,
   featureKind,
   type PayloadOptions,
   ruleKinds,
@@ -81,20 +81,39 @@ describe('a connection compiled change by change', () => {
       fc.property(fc.array(content, { maxLength: 5 }), fc.array(step, { maxLength: 12 }), (initial, steps) => {
         const features = Object.fromEntries(initial.map((one, index) => [ids[index] ?? 'a', one]));
         const states = statesOf({ projects: { prj_a: {}, prj_b: {} }, features });
-        const dependents = new FeatureDependents(readerOf(states));
+        const affected = new AffectedFeatures(readerOf(states));
         const connection = new CompiledConnection(options, kinds);
         connection.compile(states, 'all');
         for (const one of steps) {
           const changes = land(states, one);
-          dependents.apply(changes);
-          const touched = [...changes.map((change) => change.id), ...dependents.crossed(states.at.instant)];
-          const incremental = connection.compile(states, dependents.withDependents(touched));
+          const incremental = connection.compile(states, affected.after(changes, states.at.instant));
           const anew = new CompiledConnection(options, kinds).compile(states, 'all');
           expect(incremental).toEqual(anew);
         }
       }),
       { numRuns: 500 },
     );
+  });
+
+  test('is compiled anew after a change of any kind that the compiler reads', () => {
+    const features = { a: { prerequisites: [{ id: 'b', condition: '{"value":true}' }] }, b: { rules: [force({})] } };
+    const states = statesOf({ projects: { prj_a: {} }, features });
+    const read = new Set<string>();
+    const kindsRead = new Map(states.kinds);
+    kindsRead.get = (kind) => {
+      read.add(kind);
+      return states.kinds.get(kind);
+    };
+    new CompiledConnection({ ...options, hashSecureAttributes: true }, kinds).compile(
+      { ...states, kinds: kindsRead },
+      'all',
+    );
+    expect(read.size).toBeGreaterThan(2);
+    const affected = new AffectedFeatures(readerOf(states));
+    for (const kind of read) {
+      const change = { kind, id: 'a', before: null, after: states.kinds.get('feature')?.get('a') ?? null };
+      expect([kind, affected.after([change], states.at.instant)]).not.toEqual([kind, new Set()]);
+    }
   });
 
   test('is the very same text where nothing came out differently', () => {

@@ -1,9 +1,6 @@
-import { featureKind, type PayloadOptions, payloadCompiler, type RuleKinds } from '../../flags/index.ts';
+import { type Affected, featureKind, type PayloadOptions, payloadCompiler, type RuleKinds } from '../../flags/index.ts';
 import { type OrganizationStates, readerOf } from '../../record/index.ts';
 import type { PayloadText } from '../serving/index.ts';
-
-/** Features whose definitions may differ since the last compilation; `all`: anything may. */
-export type Affected = ReadonlySet<string> | 'all';
 
 /**
  * The payload of one connection, feature by feature, so that a change of one compiles that one and what depends on it.

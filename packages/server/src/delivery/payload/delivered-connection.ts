@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { RuleKinds } from '../../flags/index.ts';
+import type { Affected, RuleKinds } from '../../flags/index.ts';
 import { backoff, type Log, within } from '../../platform/index.ts';
 import type { OrganizationStates } from '../../record/index.ts';
 import { type LiveConnection, payloadOptions } from '../connection.ts';
@@ -16,7 +16,7 @@ import {
   type ServedConnection,
   Streams,
 } from '../serving/index.ts';
-import { type Affected, CompiledConnection } from './compiled-connection.ts';
+import { CompiledConnection } from './compiled-connection.ts';
 import type { PayloadChange, PayloadChanges } from './payload-changes.ts';
 
 export interface ConnectionTools {
