@@ -8,6 +8,7 @@ import {
   type Halyard,
   newDataDirectory,
   runProgram,
+  secretKey,
   startHalyard,
 } from '../packages/server/testing/halyard.ts';
 import { newFeature } from '../packages/server/testing/objects.ts';
@@ -102,11 +103,6 @@ describe('one clear line ends a start', () => {
     expect(await refusal({ [name]: value })).toMatch(new RegExp(`^Setting ${name}: `));
   });
 
-  test('when the database cannot be reached', async () => {
-    const line = await refusal({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' });
-    expect(line).toContain('The database cannot be reached');
-  });
-
   test('when another program has the port', async () => {
     const other = createServer();
     const port = await new Promise<number>((resolve) =>
@@ -115,6 +111,15 @@ describe('one clear line ends a start', () => {
     expect(await refusal({ PORT: String(port) })).toContain('Set PORT to a free one');
     other.close();
   });
+});
+
+test('a start whose database cannot be reached says so, waits for it, and can be stopped', async () => {
+  const halyard = await start({ DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none', LOG_LEVEL: 'silent' });
+  expect(halyard.greeting).toContain('The database is away (connect ECONNREFUSED 127.0.0.1:1)');
+  expect((await fetch(`${halyard.url}/healthz`)).status).toBe(200);
+  const refused = await fetch(`${halyard.url}/v2/features`, { headers: { authorization: `Bearer ${secretKey}` } });
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+  expect((await halyard.end('SIGTERM')).code).toBe(0);
 });
 
 describe('on a database that several share', () => {

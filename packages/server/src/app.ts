@@ -46,7 +46,7 @@ import {
 } from './platform/index.ts';
 import { resourceKit } from './resources/index.ts';
 import { revisionEngine } from './revisions/index.ts';
-import { followDatabase, joinDatabase, openStorage } from './storage.ts';
+import { type DatabaseAway, followDatabase, joinDatabase, openStorage } from './storage.ts';
 import { attributeReferences, attributeService, targetingRoutes } from './targeting/index.ts';
 import { versionRoute } from './version.ts';
 
@@ -64,7 +64,7 @@ export interface App {
   /** Where it listens, such as `http://127.0.0.1:3100`. */
   readonly url: string;
   /** Whether this was the first start, and whom it made the admin; or that nobody knows, since the database is away. */
-  readonly firstStart: FirstStart | 'database away';
+  readonly firstStart: FirstStart | DatabaseAway;
   /** Runs what jobs do each minute, now. */
   runJobs(): Promise<void>;
   /** Lets requests end, closes streams and gives everything back. */

@@ -32,12 +32,15 @@ await endOnRefusal(async () => {
 /** What the person who starts the service for the first time needs to know. */
 function firstWords(start: Awaited<ReturnType<typeof startApp>>['firstStart']): string[] {
   if (start === 'not first') return [];
-  if (start === 'database away')
-    return ['The database is away: SDKs are served what was last known. It is tried again and again.'];
   if (start === 'nobody named') {
     return [
       'There is no organization yet. Start again with HALYARD_ADMIN_EMAIL=you@example.com, or with SECRET_API_KEY=<a key of yours>,',
       'or make one while this runs: npm run organizations -- create --name "Acme" --owner-email you@example.com --admin',
+    ];
+  }
+  if ('databaseAway' in start) {
+    return [
+      `The database is away (${start.databaseAway}): SDKs are served what was last known. It is tried again and again.`,
     ];
   }
   return [

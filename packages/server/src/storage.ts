@@ -75,6 +75,11 @@ export async function openStorage(
   return { db, secrets, presence, live, changes, lastKnownGood, cut: () => sockets.cut() };
 }
 
+/** The database could not be joined so far. */
+export interface DatabaseAway {
+  readonly databaseAway: string;
+}
+
 /** For so many milliseconds a start waits for a slow database before it serves what was last known. */
 const longestStart = 10_000;
 
@@ -83,7 +88,7 @@ const longestStart = 10_000;
  *
  * @param bringUp brings the database up to date and reads everything
  * @param follow begins what needs the database; called once
- * @returns what `bringUp` returned, or that the database is away
+ * @returns what `bringUp` returned, or that the database is away, and why
  * @throws what `bringUp` throws where the database is there and cannot be used
  */
 export async function joinDatabase<Value>(
@@ -91,13 +96,13 @@ export async function joinDatabase<Value>(
   { clock, log }: StorageOptions,
   steps: { bringUp(): Promise<Value>; follow(): Promise<void> },
   opened: AsyncDisposableStack,
-): Promise<Value | 'database away'> {
+): Promise<Value | DatabaseAway> {
   const stopping = new AbortController();
-  const away = Promise.withResolvers<'database away'>();
+  const away = Promise.withResolvers<DatabaseAway>();
   let waiting = false;
-  const giveUpWaiting = () => {
+  const giveUpWaiting = (why: string) => {
     waiting = true;
-    away.resolve('database away');
+    away.resolve({ databaseAway: why });
   };
 
   const joining = persist(
@@ -110,11 +115,14 @@ export async function joinDatabase<Value>(
     (error) => {
       if (!waiting && !isDatabaseAway(error)) throw error;
       log.error({ err: error }, 'The database cannot be used; it is tried again');
-      giveUpWaiting();
+      giveUpWaiting((error as Error).message);
     },
     stopping.signal,
   );
-  const patience = sleep(longestStart, undefined, { signal: stopping.signal }).then(giveUpWaiting, () => undefined);
+  const patience = sleep(longestStart, undefined, { signal: stopping.signal }).then(
+    () => giveUpWaiting(`it has not answered for ${longestStart} ms`),
+    () => undefined,
+  );
   opened.defer(async () => {
     stopping.abort();
     await patience;
@@ -126,17 +134,18 @@ export async function joinDatabase<Value>(
     await steps.follow();
     return first;
   }
+  const why = await away.promise;
   await lastKnownGood.restore();
   joining
-    .then(async () => {
+    .then(async (value) => {
       if (stopping.signal.aborted) return;
       await steps.follow();
-      log.info('The database is back');
+      log.warn({ firstStart: value }, 'The database is back');
     })
     .catch((error: unknown) => {
       if (!stopping.signal.aborted) log.error({ err: error }, 'The database could not be joined');
     });
-  return 'database away';
+  return why;
 }
 
 /** Follows what the database holds, and notices when it no longer answers. */

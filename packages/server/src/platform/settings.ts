@@ -116,7 +116,7 @@ export const settingsTable = {
   HALYARD_DATA_DIR: setting(
     (value) => resolve(value),
     resolve('.halyard'),
-    'Where the service keeps its own PostgreSQL and its secrets',
+    'Where the service keeps its own PostgreSQL, its secrets and what it last knew',
   ),
   DATABASE_URL: optional(
     databaseAddress,
