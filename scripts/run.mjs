@@ -5,6 +5,7 @@
  */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { provideBrowserLibraries } from './bootstrap/browser-libraries.mjs';
 import { commands, usage } from './bootstrap/commands.mjs';
 import { provideDependencies } from './bootstrap/dependencies.mjs';
 import { environmentFor } from './bootstrap/environment.mjs';
@@ -28,6 +29,7 @@ async function main([name, ...given]) {
   }
   await provideDependencies(root, say);
   linkPostgresLibraries(join(root, 'node_modules'));
+  if (command.usesBrowser) await provideBrowserLibraries(root, process.env, say);
   const runtime = findRuntime(root);
   return runSteps(command.steps(given), { root, runtime, environment: environmentFor(root), say });
 }

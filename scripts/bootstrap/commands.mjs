@@ -4,7 +4,7 @@
  */
 
 /** @typedef {{ name: string, program: string, arguments: string[], forNode?: string[] }} Step */
-/** @typedef {{ about: string, takesNothing?: boolean, steps: (given: string[]) => Step[] }} Command */
+/** @typedef {{ about: string, takesNothing?: boolean, usesBrowser?: boolean, steps: (given: string[]) => Step[] }} Command */
 
 /** @returns {(given: string[]) => Step[]} */
 const program =
@@ -34,6 +34,7 @@ export const commands = {
     steps: program('packages/server/src/main.ts', '--watch', '--watch-preserve-output'),
   },
   test: {
+    usesBrowser: true,
     about: 'all checks of lint, then all tests; with arguments only the tests they choose, e.g. -- flags -t coverage',
     steps: (given) => [...(given.length === 0 ? checks : []), tool('vitest', 'vitest', 'run', ...given)],
   },
