@@ -38,6 +38,7 @@ import {
   type Job,
   type Log,
   migrate,
+  type News,
   persist,
   rateLimit,
   SettingError,
@@ -168,28 +169,16 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
   });
 
   const jobs = [scheduledChanges({ live, recorder, clock })];
-  const firstStarted = await joinDatabase(
+  const { first, joined } = await joinDatabase(
     storage,
     options,
-    {
-      async bringUp() {
-        await migrate(db);
-        await compareSecrets(storage.secrets, db);
-        const first = await firstStart({ db, clock, newId, organizations }, firstAdmin(settings));
-        await live.load();
-        await changes.load();
-        return first;
-      },
-      async follow() {
-        followDatabase(
-          storage,
-          options,
-          { onNews: (news) => delivery.hear(news), onGap: () => delivery.catchUp() },
-          opened,
-        );
-        keepJobs(address, log, jobs, opened);
-        await storage.lastKnownGood.begin();
-      },
+    async () => {
+      await migrate(db);
+      await compareSecrets(storage.secrets, db);
+      const started = await firstStart({ db, clock, newId, organizations }, firstAdmin(settings));
+      await live.load();
+      await changes.load();
+      return started;
     },
     opened,
   );
@@ -198,9 +187,19 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
   opened.defer(() => publicly.stop());
   await http.listen({ host: settings.HOST, port: settings.PORT });
 
+  const followed = joined.then(async (started) => {
+    const handlers = { onNews: (news: News) => delivery.hear(news), onGap: () => delivery.catchUp() };
+    followDatabase(storage, options, handlers, opened);
+    keepJobs(address, log, jobs, opened);
+    await storage.lastKnownGood.begin();
+    if (first !== started) log.warn({ firstStart: started }, 'The database is back');
+  });
+  if (presence.answers) await followed;
+  else followed.catch((error: unknown) => log.error({ err: error }, 'The database could not be followed'));
+
   return {
     url: listeningAt(http.server.address() as AddressInfo),
-    firstStart: firstStarted,
+    firstStart: first,
     async runJobs() {
       for (const job of jobs) await job.run();
       await use.write();

@@ -83,20 +83,26 @@ export interface DatabaseAway {
 /** For so many milliseconds a start waits for a slow database before it serves what was last known. */
 const longestStart = 10_000;
 
+/** How far a process has come in joining its database. */
+interface Joining<Value> {
+  /** What bringing it up has returned; or that the database is away, and why. */
+  readonly first: Value | DatabaseAway;
+  /** Resolves once the database is joined, now or later; never where the process stops before. */
+  readonly joined: Promise<Value>;
+}
+
 /**
  * Joins the database: at once where it answers; else what was last known is served, and the joining goes on beside it.
  *
  * @param bringUp brings the database up to date and reads everything
- * @param follow begins what needs the database; called once
- * @returns what `bringUp` returned, or that the database is away, and why
  * @throws what `bringUp` throws where the database is there and cannot be used
  */
 export async function joinDatabase<Value>(
   { lastKnownGood, presence }: Storage,
   { clock, log }: StorageOptions,
-  steps: { bringUp(): Promise<Value>; follow(): Promise<void> },
+  bringUp: () => Promise<Value>,
   opened: AsyncDisposableStack,
-): Promise<Value | DatabaseAway> {
+): Promise<Joining<Value>> {
   const stopping = new AbortController();
   const away = Promise.withResolvers<DatabaseAway>();
   let waiting = false;
@@ -108,7 +114,7 @@ export async function joinDatabase<Value>(
   const joining = persist(
     async () => {
       const at = clock.now();
-      const value = await steps.bringUp();
+      const value = await bringUp();
       presence.confirm(at);
       return value;
     },
@@ -129,23 +135,13 @@ export async function joinDatabase<Value>(
     await joining.catch(() => undefined);
   });
 
-  const first = await Promise.race([joining, away.promise]);
-  if (!waiting) {
-    await steps.follow();
-    return first;
-  }
-  const why = await away.promise;
-  await lastKnownGood.restore();
-  joining
-    .then(async (value) => {
-      if (stopping.signal.aborted) return;
-      await steps.follow();
-      log.warn({ firstStart: value }, 'The database is back');
-    })
-    .catch((error: unknown) => {
-      if (!stopping.signal.aborted) log.error({ err: error }, 'The database could not be joined');
-    });
-  return why;
+  const joined = joining.catch((error: unknown) => {
+    if (!stopping.signal.aborted) throw error;
+    return new Promise<never>(() => undefined);
+  });
+  const first = await Promise.race([joined, away.promise]);
+  if (waiting) await lastKnownGood.restore();
+  return { first, joined };
 }
 
 /** Follows what the database holds, and notices when it no longer answers. */

@@ -53,6 +53,10 @@ export function connect(
   });
   pool.on('error', onLost);
   // A connection that is lost while a query runs tells the query; without anyone listening it would end the process too.
-  pool.on('connect', (client) => client.on('error', onLost));
+  pool.on('connect', (client) => {
+    client.on('error', (error) => {
+      if (!pool.ending) onLost(error);
+    });
+  });
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
 }
