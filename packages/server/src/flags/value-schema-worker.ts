@@ -22,6 +22,8 @@ function answer({ schema, values }: SchemaQuestion): SchemaAnswer {
   let validate: ValidateFunction;
   try {
     validate = validator(schema);
+    // It would answer with promises, which count as true.
+    if ('$async' in validate) throw new Error('"$async" is no part of JSON Schema');
   } catch (error) {
     return { problem: (error as Error).message, reasons: [] };
   }

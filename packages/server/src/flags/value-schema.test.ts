@@ -24,6 +24,8 @@ describe('the schema of a feature’s values', () => {
     ['no schema', '{"type":"nonsense"}'],
     ['a reference to nowhere', '{"$ref":"https://example.com/schema.json"}'],
     ['a broken pattern', '{"type":"string","pattern":"(("}'],
+    ['asynchronous', '{"$async":true,"type":"number"}'],
+    ['asynchronous below', '{"$ref":"#/definitions/n","definitions":{"n":{"$async":true,"type":"number"}}}'],
     ['very long', `{"description":"${'x'.repeat(100_000)}"}`],
   ])('one that is %s is 400', async (_, jsonSchema) => {
     expect((await refused({ jsonSchema })).message).toContain('jsonSchema');

@@ -97,17 +97,29 @@ function ask(question: SchemaQuestion): Promise<SchemaAnswer> {
   return answer;
 }
 
-function askNow(question: SchemaQuestion): Promise<SchemaAnswer> {
-  clearTimeout(idle);
-  worker ??= new Worker(new URL('./value-schema-worker.ts', import.meta.url), {
+function startWorker(): Worker {
+  const started = new Worker(new URL('./value-schema-worker.ts', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: 64, stackSizeMb: 4 },
   });
+  // For all its life: an error that nobody listens to ends the whole process, also one that comes when nothing is asked.
+  started.on('error', () => drop(started));
+  return started;
+}
+
+/** Ends a worker, so that the next question gets a fresh one. */
+function drop(dropped: Worker): void {
+  if (worker === dropped) worker = null;
+  void dropped.terminate();
+}
+
+function askNow(question: SchemaQuestion): Promise<SchemaAnswer> {
+  clearTimeout(idle);
+  worker ??= startWorker();
   const asked = worker;
   asked.ref();
   return new Promise<SchemaAnswer>((resolve) => {
     const giveUp = (problem: string): void => {
-      void asked.terminate();
-      worker = null;
+      drop(asked);
       finish({ problem, reasons: [] });
     };
     const onError = () => giveUp('checking values against it takes too much memory or fails');
@@ -116,10 +128,7 @@ function askNow(question: SchemaQuestion): Promise<SchemaAnswer> {
       asked.off('message', finish);
       asked.off('error', onError);
       asked.unref();
-      idle = setTimeout(() => {
-        void worker?.terminate();
-        worker = null;
-      }, idleLimit);
+      idle = setTimeout(() => drop(asked), idleLimit);
       idle.unref();
       resolve(answer);
     };
