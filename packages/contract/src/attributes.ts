@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { description } from './common.ts';
+import { description, usableAsKey } from './common.ts';
 import { operation } from './operation.ts';
 
 export const attributeDatatypes = [
@@ -28,6 +28,12 @@ const changeable = {
 export const attribute = z.strictObject({ property: z.string(), ...changeable }).meta({ id: 'Attribute' });
 export type Attribute = z.output<typeof attribute>;
 
+const newProperty = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .max(256)
+  .refine(...usableAsKey);
 const propertyParams = z.strictObject({ property: z.string() });
 const answer = z.strictObject({ attribute });
 
@@ -50,7 +56,7 @@ export const postAttribute = operation({
   tag: 'attributes',
   summary: 'Declare a targeting attribute',
   permission: 'manageTargetingAttributes',
-  body: z.strictObject({ property: z.string().trim().min(1, 'must not be empty').max(256), ...changeable }),
+  body: z.strictObject({ property: newProperty, ...changeable }),
   response: answer,
   errors: [409],
 });

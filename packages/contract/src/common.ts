@@ -61,3 +61,12 @@ export const overrideFlags = {
   skipSchemaValidation: z.boolean().optional(),
   skipHooks: z.boolean().optional(),
 };
+
+/**
+ * Keeps a name of the caller's choosing from being one that cannot be the key of a JSON object: parsers refuse that one, ours
+ * too, so that what is answered could not be sent back.
+ */
+export const usableAsKey = [
+  (name: string): boolean => name !== '__proto__',
+  'must not be "__proto__", which JSON parsers refuse as a key',
+] as const;

@@ -10,6 +10,7 @@ import {
   reason,
   skipPaginationQuery,
   timestamp,
+  usableAsKey,
 } from './common.ts';
 import { bypassedGate } from './errors.ts';
 import { featureRevision, featureRevisionSummary } from './feature-revisions.ts';
@@ -142,7 +143,7 @@ export const postFeature = operation({
   permission: ['createFeatures', 'publishFeatures'],
   query: overrideQuery,
   body: z.strictObject({
-    id: z.string(),
+    id: z.string().refine(...usableAsKey),
     valueType: valueType.default('boolean'),
     defaultValue: z.string(),
     ...changeable,

@@ -89,6 +89,7 @@ describe('attributes', () => {
   test.each([
     ['no property', { datatype: 'string' }],
     ['an empty property', { property: ' ', datatype: 'string' }],
+    ['a property that cannot be a key of JSON', { property: '__proto__', datatype: 'string' }],
     ['no datatype', { property: 'x' }],
     ['an unknown datatype', { property: 'x', datatype: 'colour' }],
     ['an unknown format', { property: 'x', datatype: 'string', format: 'roman' }],
