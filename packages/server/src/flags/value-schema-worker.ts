@@ -6,8 +6,17 @@ import type { SchemaAnswer, SchemaQuestion } from './value-schema.ts';
 
 const mostReasons = 5;
 
-/** Unknown keywords and formats are no errors: a schema may say more than we check. */
-const leniently = { strict: false, validateFormats: false, allErrors: true, logger: false } as const;
+/**
+ * Unknown keywords and formats are no errors: a schema may say more than we check. Values have the properties that their JSON
+ * gives them, not those that every object inherits.
+ */
+const leniently = {
+  strict: false,
+  validateFormats: false,
+  allErrors: true,
+  logger: false,
+  ownProperties: true,
+} as const;
 
 function validator(text: string): ValidateFunction {
   const schema = JSON.parse(text) as { $schema?: unknown };

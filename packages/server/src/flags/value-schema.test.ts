@@ -26,9 +26,11 @@ describe('the schema of a feature’s values', () => {
     ['a broken pattern', '{"type":"string","pattern":"(("}'],
     ['asynchronous', '{"$async":true,"type":"number"}'],
     ['asynchronous below', '{"$ref":"#/definitions/n","definitions":{"n":{"$async":true,"type":"number"}}}'],
+    ['about what is never checked', '{"type":"object","properties":{"__proto__":{"type":"string"}}}'],
+    ['5,000 levels deep', `${'{"not":'.repeat(5000)}{}${'}'.repeat(5000)}`],
     ['very long', `{"description":"${'x'.repeat(100_000)}"}`],
   ])('one that is %s is 400', async (_, jsonSchema) => {
-    expect((await refused({ jsonSchema })).message).toContain('jsonSchema');
+    expect((await refused({ jsonSchema })).message).toMatch(/^The jsonSchema (?!.*stack)/);
   });
 
   test('the schema of a number or text says so, by its type or by its choices', async () => {
@@ -71,6 +73,17 @@ describe('the schema of a feature’s values', () => {
     expect(message).toContain('The default value does not fit');
     expect(message).toContain('/name must be string');
     expect(message).toContain('Value of rule 1');
+  });
+
+  test('a value has the properties that it holds, not those that every object inherits', async () => {
+    const typed = '{"type":"object","properties":{"constructor":{"type":"string"},"toString":{"type":"string"}}}';
+    const { id } = await newFeature(service, { valueType: 'json', defaultValue: '{"label":"x"}', jsonSchema: typed });
+    const update = { params: { id }, body: { defaultValue: '{"constructor":1}' } };
+    expect((await service.admin.refused(400, updateFeature, update)).message).toContain('/constructor must be string');
+    const { message } = await refused({ jsonSchema: '{"type":"object","required":["toString"]}' });
+    expect(message).toContain("must have required property 'toString'");
+    const closed = '{"type":"object","additionalProperties":false}';
+    await refused({ defaultValue: '{"__proto__":5}', jsonSchema: closed });
   });
 
   test('a sparse value is held against the schema together with the default', async () => {

@@ -5,6 +5,7 @@ import { invalid } from '../platform/index.ts';
 import type { ValueSchema } from './feature.ts';
 
 const longestSchema = 100_000;
+const deepestSchema = 128;
 const timeLimit = 1_000;
 const idleLimit = 30_000;
 
@@ -27,6 +28,7 @@ export async function readSchema(type: FeatureValueType, text: string, now: Date
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
     throw invalid('The jsonSchema must be a JSON object, such as {"type": "object"}.');
   }
+  refuseUncheckable(schema, 1);
   refuseOtherType(type, schema);
   const { problem } = await ask({ schema: text, values: [] });
   if (problem !== null) throw invalid(`The jsonSchema cannot be used: ${problem}.`);
@@ -37,6 +39,16 @@ export async function readSchema(type: FeatureValueType, text: string, now: Date
     date: now.toISOString(),
     enabled: true,
   };
+}
+
+/** What the checker passes over without a word, and what could exhaust its stack. */
+function refuseUncheckable(node: unknown, depth: number): void {
+  if (typeof node !== 'object' || node === null) return;
+  if (depth > deepestSchema) throw invalid(`The jsonSchema is nested deeper than ${deepestSchema} levels.`);
+  for (const [key, part] of Object.entries(node)) {
+    if (key === '__proto__') throw invalid('The jsonSchema speaks of "__proto__", which cannot be checked.');
+    refuseUncheckable(part, depth + 1);
+  }
 }
 
 function refuseOtherType(type: FeatureValueType, schema: { type?: unknown; enum?: unknown }): void {
