@@ -160,7 +160,7 @@ function admitPrerequisites(
 async function admitSchema(
   { jsonSchema }: AskedContent,
   before: FeatureContent,
-  { isNew, tools }: ContentAdmission,
+  { isNew, requester, tools }: ContentAdmission,
 ): Promise<FeatureContent['jsonSchema']> {
   if (jsonSchema === undefined) return before.jsonSchema;
   if (before.valueType === 'boolean') {
@@ -170,5 +170,5 @@ async function admitSchema(
   }
   if (before.jsonSchema?.enabled === true && before.jsonSchema.schema === jsonSchema) return before.jsonSchema;
   if (jsonSchema !== '') tools.entitlements.require('json-validation');
-  return readSchema(before.valueType, jsonSchema, tools.clock.now());
+  return readSchema(requester.organization, before.valueType, jsonSchema, tools.clock.now());
 }

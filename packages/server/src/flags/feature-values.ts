@@ -50,17 +50,20 @@ function servedValues(
  * @returns those that were there before and do not fit
  */
 export async function checkAgainstSchema(
+  organization: string,
   content: FeatureContent,
   kinds: RuleKinds,
   sent: { default: boolean; rules: boolean },
 ): Promise<Misfit[]> {
   const values = servedValues(content, kinds);
   const own = await misfits(
+    organization,
     content.jsonSchema,
     values.filter(({ part }) => sent[part]),
   );
   if (own.length > 0) throw invalid(own.map(sentence).join('\n'));
   return misfits(
+    organization,
     content.jsonSchema,
     values.filter(({ part }) => !sent[part]),
   );

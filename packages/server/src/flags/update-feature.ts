@@ -33,7 +33,7 @@ export function updateFeature(
     return {
       content,
       gates: [
-        ...(await schemaGates(content, changed, sent, states, tools)),
+        ...(await schemaGates(requester, content, changed, sent, states, tools)),
         ...(changed.has('archived') && content.archived ? dependentsGates(countDependents(id, states)) : []),
       ],
     };
@@ -52,6 +52,7 @@ function demandMove(requester: Requester, to: string, states: StateReader): void
 
 /** @throws Refusal (invalid) when a value that was sent does not fit; those that were there before are a gate */
 async function schemaGates(
+  { organization }: Requester,
   content: FeatureContent,
   changed: ReadonlySet<keyof FeatureContent>,
   sent: { default: boolean; rules: boolean },
@@ -59,7 +60,7 @@ async function schemaGates(
   { kinds }: FeatureTools,
 ): Promise<Gate[]> {
   if (!changed.has('defaultValue') && !changed.has('rules') && !changed.has('jsonSchema')) return [];
-  const misfits = await checkAgainstSchema(content, kinds, sent);
+  const misfits = await checkAgainstSchema(organization, content, kinds, sent);
   return misfits.length === 0 ? [] : [schemaGate(misfits.map(sentence), settingsOf(states).blockPublishOnSchemaError)];
 }
 

@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import { Ajv, type AnySchema, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { SchemaAnswer, SchemaQuestion } from './value-schema.ts';
+import type { Said, SchemaAnswer, SchemaQuestion } from './schema-thread.ts';
 
 const mostReasons = 5;
 
@@ -44,4 +44,6 @@ function answer({ schema, values }: SchemaQuestion): SchemaAnswer {
   return { problem: null, reasons };
 }
 
-parentPort?.on('message', (question: SchemaQuestion) => parentPort?.postMessage(answer(question)));
+const say = (said: Said) => parentPort?.postMessage(said);
+parentPort?.on('message', (question: SchemaQuestion) => say(answer(question)));
+say('ready');
