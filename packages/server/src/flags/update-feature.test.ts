@@ -208,13 +208,20 @@ describe('updating a feature', () => {
     const inside = await newFeature(service, { project: project.id });
     const scoped = await newFeature(service, { rules: [{ type: 'force', value: 'true', projects: [project.id] }] });
     await newEnvironment(admin, 'narrow', { projects: [project.id], defaultState: true });
+    const narrow = await newConnection(admin, { environment: 'narrow' });
+    const everywhere = await newFeature(service, {
+      targetingAllProjects: true,
+      rules: [{ type: 'force', value: 'true', projects: [project.id] }],
+    });
     const { version } = await admin.answer(deleteProject, { params: { id: project.id } });
 
     expect(await get(inside.id)).toMatchObject({ project: '', revision: { version: 2 } });
     expect((await get(scoped.id)).rules[0]).toMatchObject({ allProjects: false, projects: [project.id] });
     expect((await payloadOf(service.url, connection.key, version)).features).toEqual({});
+    expect((await payloadOf(service.url, narrow.key, version)).features).toEqual({});
     const { features } = await payloadOf(service.url, everything.key, version);
     expect(features[scoped.id]).toEqual({ defaultValue: false });
+    expect(features[everywhere.id]).toEqual({ defaultValue: false });
     // What names the deleted project stays editable as long as the list is not touched.
     const rules = (await get(scoped.id)).rules.map((rule) => ({ ...rule, description: 'Edited' }));
     expect((await update(scoped.id, { rules })).feature.rules[0]).toMatchObject({

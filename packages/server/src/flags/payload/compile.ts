@@ -10,7 +10,7 @@ import { withKnownKeys } from './known-keys.ts';
 import type { PayloadOptions } from './options.ts';
 import { prerequisiteJudge, type ReadPrerequisite } from './prerequisite-outlook.ts';
 import { secureAttributes } from './secure-attributes.ts';
-import { common, type Projects, reaches, servedProjects } from './served-projects.ts';
+import { common, existing, type Projects, reaches, servedProjects } from './served-projects.ts';
 import { storedCondition } from './stored-condition.ts';
 
 /** Compiles the payload of one kind of connection at one configuration version. */
@@ -73,7 +73,7 @@ export function payloadCompiler(states: StateReader, kinds: RuleKinds, options: 
 
   const compileRule = (rule: StoredRule, feature: Delivered, context: CompilationContext): CompiledRule => {
     const { state, view, projects } = feature;
-    const scope = rule.allProjects ? null : new Set(rule.projects);
+    const scope = rule.allProjects ? null : existing(states, rule.projects);
     const applies =
       rule.enabled &&
       view.applies(rule, options.environment) &&
