@@ -99,6 +99,7 @@ describe('one clear line ends a start', () => {
     ['DATA_ENCRYPTION_KEY', 'not thirty-two bytes'],
     ['SECRET_API_KEY_ROLE', 'king'],
     ['LOG_LEVEL', 'loud'],
+    ['ENTITLEMENTS', 'zork'],
   ])('with %s=%s', async (name, value) => {
     expect(await refusal({ [name]: value })).toMatch(new RegExp(`^Setting ${name}: `));
   });

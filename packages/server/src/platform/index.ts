@@ -8,6 +8,7 @@ export { DatabaseError, migrate } from './database/migrate.ts';
 export { Presence } from './database/presence.ts';
 export { isEmailAddress } from './email-address.ts';
 export { DataDirectoryError, startEmbeddedPostgres } from './embedded-postgres/index.ts';
+export type { EntitlementName } from './entitlement-names.ts';
 export {
   conflict,
   forbidden,
