@@ -256,6 +256,10 @@ describe('creating a feature', () => {
     ['an unknown operator', '{"age":{"$greater":1}}'],
     ['$or without a list', '{"$or":{"a":1}}'],
     ['$in without a list', '{"a":{"$in":"b"}}'],
+    ['an unknown operator beside attributes', '{"$greater":1}'],
+    ['an unknown operator below a logical one', '{"$or":[{"$not":{"$greater":1}}]}'],
+    ['a broken regular expression', '{"a":{"$regex":"("}}'],
+    ['an exploding one of another language', '{"a":{"$regex":"(?i)^(a+)+$"}}'],
     ['an exploding regular expression', '{"a":{"$regex":"^(a+)+$"}}'],
     ['5,000 levels', `${'{"$not":'.repeat(5000)}{}${'}'.repeat(5000)}`],
     ['a deep value', `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`],
@@ -272,6 +276,7 @@ describe('creating a feature', () => {
     ['an element', '{"tags":{"$elemMatch":{"$eq":"beta"}},"items":{"$elemMatch":{"id":{"$gt":1}}}}'],
     ['a harmless expression', '{"email":{"$regex":"^[^@]+@example\\\\.com$"},"ua":{"$regexi":"iphone|ipad"}}'],
     ['an expression of another language', '{"email":{"$regex":"(?i)a"}}'],
+    ['more of other languages', '{"a":{"$regex":"(?P<x>a++)(?P=x)(?>b)"}}'],
     ['a value with a dollar', '{"price":{"$amount":1,"currency":"$"}}'],
   ])('a condition of %s is kept as it is written', async (_, condition) => {
     const feature = await newFeature(service, { rules: [{ type: 'force', value: 'true', condition }] });
