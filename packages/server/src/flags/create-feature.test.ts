@@ -197,6 +197,16 @@ describe('creating a feature', () => {
     ['an unknown targeting project', { targetingProjects: ['prj_y'] }, 'prj_y'],
     ['an unknown project of a rule', { rules: [{ type: 'force', value: 'true', projects: ['prj_z'] }] }, 'prj_z'],
     ['an unknown environment of a rule', { rules: [{ type: 'force', value: 'true', environments: ['mars'] }] }, 'mars'],
+    [
+      'an unknown environment beside all of them',
+      { rules: [{ type: 'force', value: 'true', allEnvironments: true, environments: ['venus'] }] },
+      'venus',
+    ],
+    [
+      'an unknown project beside all of them',
+      { rules: [{ type: 'force', value: 'true', allProjects: true, projects: ['prj_q'] }] },
+      'prj_q',
+    ],
     ['an unknown prerequisite', { prerequisites: ['nothing'] }, 'nothing'],
     ['an unknown config', { valueType: 'json', defaultValue: '{}', baseConfig: 'base' }, 'base'],
     ['an unknown config of the default', { valueType: 'json', defaultValue: '{}', defaultValueConfig: 'c1' }, 'c1'],
