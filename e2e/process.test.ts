@@ -100,6 +100,8 @@ describe('one clear line ends a start', () => {
     ['SECRET_API_KEY_ROLE', 'king'],
     ['LOG_LEVEL', 'loud'],
     ['ENTITLEMENTS', 'zork'],
+    ['HOST', '999.1.1.1'],
+    ['HOST', '192.0.2.1'],
   ])('with %s=%s', async (name, value) => {
     expect(await refusal({ [name]: value })).toMatch(new RegExp(`^Setting ${name}: `));
   });
@@ -109,7 +111,7 @@ describe('one clear line ends a start', () => {
     const port = await new Promise<number>((resolve) =>
       other.listen(0, '127.0.0.1', () => resolve((other.address() as { port: number }).port)),
     );
-    expect(await refusal({ PORT: String(port) })).toContain('Set PORT to a free one');
+    expect(await refusal({ PORT: String(port) })).toMatch(/^Setting PORT: .*Set PORT to a free one/);
     other.close();
   });
 });

@@ -28,13 +28,9 @@ export async function endOnRefusal(program: () => Promise<void>): Promise<void> 
     process.exitCode = 1;
     if (mendable.some((kind) => error instanceof kind)) tell((error as Error).message);
     else if (isDatabaseAway(error)) tell(`The database cannot be reached: ${(error as Error).message}.`);
-    else if (isTakenPort(error))
-      tell(`${(error as Error).message}: another program listens there. Set PORT to a free one.`);
     else throw error;
   }
 }
-
-const isTakenPort = (error: unknown) => (error as NodeJS.ErrnoException | null)?.code === 'EADDRINUSE';
 
 /** Runs a command on the database: on that of a running service where there is one, else it is started for as long. */
 export async function withDatabase(settings: Settings, run: (address: Address) => Promise<void>): Promise<void> {
