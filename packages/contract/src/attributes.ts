@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { description, usableAsKey } from './common.ts';
+import { description, tags, usableAsKey } from './common.ts';
 import { operation } from './operation.ts';
 
 export const attributeDatatypes = [
@@ -13,7 +13,7 @@ export const attributeDatatypes = [
   'secureString[]',
 ] as const;
 
-const changeable = {
+const fields = {
   datatype: z.enum(attributeDatatypes),
   description: description.optional(),
   hashAttribute: z.boolean().optional(),
@@ -24,8 +24,9 @@ const changeable = {
   projects: z.array(z.string()).optional(),
   tags: z.array(z.string()).optional(),
 };
+const changeable = { ...fields, enum: z.string().max(10_000).optional(), tags: tags.optional() };
 
-export const attribute = z.strictObject({ property: z.string(), ...changeable }).meta({ id: 'Attribute' });
+export const attribute = z.strictObject({ property: z.string(), ...fields }).meta({ id: 'Attribute' });
 export type Attribute = z.output<typeof attribute>;
 
 const newProperty = z
@@ -33,7 +34,8 @@ const newProperty = z
   .trim()
   .min(1, 'must not be empty')
   .max(256)
-  .refine(...usableAsKey);
+  .refine(...usableAsKey)
+  .refine((property) => !/^\.{1,2}$/.test(property), 'must not be "." or "..", which no path can address');
 const propertyParams = z.strictObject({ property: z.string() });
 const answer = z.strictObject({ attribute });
 

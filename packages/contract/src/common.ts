@@ -8,6 +8,11 @@ const prose = () => z.string().max(10_000);
 export const description = prose();
 export const reason = prose();
 
+/** Labels that requests bring; unknown ones come into existence. */
+export const tags = z.array(
+  z.string().min(2, 'must have at least 2 characters').max(64, 'must have at most 64 characters'),
+);
+
 /** `true`, `false`, `1` or `0` in a query string. */
 export const booleanText = z
   .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], case: 'sensitive', error: 'must be true, false, 1 or 0' })

@@ -9,6 +9,7 @@ import {
   pageQuery,
   reason,
   skipPaginationQuery,
+  tags,
   timestamp,
   usableAsKey,
 } from './common.ts';
@@ -94,7 +95,7 @@ const changeable = {
   targetingProjects: z.array(z.string()).optional(),
   baseConfig: z.string().nullable().optional(),
   defaultValueConfig: z.string().nullable().optional(),
-  tags: z.array(z.string()).optional(),
+  tags: tags.optional(),
   rules: z.array(featureRuleInput).optional(),
   environments: z.record(z.string(), z.strictObject({ enabled: z.boolean().optional() })).optional(),
   prerequisites: z.array(z.string()).optional(),

@@ -118,6 +118,16 @@ describe('creating a feature', () => {
     await service.setSettings({});
   });
 
+  test('what is named twice in a list of ids is there once', async () => {
+    const { id } = await newFeature(service);
+    const twice = { prerequisites: [id, id] };
+    const dependent = await newFeature(service, twice);
+    expect(dependent.prerequisites).toEqual([id]);
+    const params = { id: dependent.id };
+    const { feature } = await service.admin.call(updateFeature, { params, body: twice });
+    expect(feature).toEqual(dependent);
+  });
+
   test('a feature is boolean unless it says otherwise, and booleans are coerced [flags M7]', async () => {
     expect(await newFeature(service, { defaultValue: 'yes' })).toMatchObject({
       valueType: 'boolean',
@@ -251,6 +261,13 @@ describe('creating a feature', () => {
     ],
     ['an unknown ramp schedule', { rules: [{ type: 'force', value: 'true', rampScheduleId: 'rs_1' }] }, 'rs_1'],
     ['an inline experiment', { rules: [{ type: 'experiment', condition: '' }] }, 'v1'],
+    ['an empty tag', { tags: [''] }, 'tags.0'],
+    ['a long tag', { tags: ['known', 'x'.repeat(65)] }, 'tags.1'],
+    [
+      'a rollout by no attribute',
+      { rules: [{ type: 'rollout', value: 'true', coverage: 0.5, hashAttribute: '' }] },
+      'hashAttribute',
+    ],
     ['an unknown rule type', { rules: [{ type: 'lottery', value: 'true' }] }, 'lottery'],
     ['a config inside a value', { valueType: 'json', defaultValue: '{"$extends":["@config:base"]}' }, 'baseConfig'],
   ])('%s is 400, says what was wrong, and nothing is stored', async (_, more, named) => {

@@ -40,9 +40,9 @@ describe('updating a feature', () => {
     });
 
   test('what the body names changes, the rest stays, and a revision is published', async () => {
-    const { id } = await newFeature(service, { description: 'Old', tags: ['a'] });
+    const { id } = await newFeature(service, { description: 'Old', tags: ['aa'] });
     const { feature, bypassedGates } = await update(id, { description: 'New' });
-    expect(feature).toMatchObject({ description: 'New', tags: ['a'], revision: { version: 2 } });
+    expect(feature).toMatchObject({ description: 'New', tags: ['aa'], revision: { version: 2 } });
     expect(bypassedGates).toBeUndefined();
     expect(await get(id)).toEqual(feature);
     expect((await service.history(id)).revisions).toHaveLength(2);
@@ -51,13 +51,13 @@ describe('updating a feature', () => {
   test('the same content changes nothing: no revision, no event, the same date', async () => {
     const created = await newFeature(service, {
       description: 'Same',
-      tags: ['a'],
+      tags: ['aa'],
       rules: [{ type: 'force', value: 'true' }],
     });
     const before = await service.history(created.id);
     const { feature } = await update(created.id, {
       description: 'Same',
-      tags: ['a'],
+      tags: ['aa'],
       defaultValue: 'false',
       owner: service.owner.email,
       archived: false,
@@ -159,7 +159,7 @@ describe('updating a feature', () => {
     const before = await served();
     expect(before?.rules).toHaveLength(1);
     const rules = (await get(id)).rules.map((rule) => ({ ...rule, description: 'Said otherwise' }));
-    await update(id, { description: 'Other words', tags: ['t'], rules });
+    await update(id, { description: 'Other words', tags: ['tt'], rules });
     expect(await served()).toEqual(before);
   });
 
@@ -379,8 +379,8 @@ describe('updating a feature', () => {
   );
 
   test('audit and events tell what changed, in the transaction of the change', async () => {
-    const { id } = await newFeature(service, { tags: ['a'] });
-    await update(id, { defaultValue: 'true', tags: ['b'] });
+    const { id } = await newFeature(service, { tags: ['aa'] });
+    await update(id, { defaultValue: 'true', tags: ['bb'] });
     const { audits, events } = await service.history(id);
     expect(audits.map(({ event }) => event)).toEqual(['feature.create', 'feature.update']);
     const { pre, post } = JSON.parse(audits[1]?.details ?? '{}') as { pre: FeatureState; post: FeatureState };
@@ -401,9 +401,9 @@ describe('updating a feature', () => {
       api_version: '2024-07-31',
       containsSecrets: false,
       user: { type: 'api_key', apiKey: 'SECRET_API_KEY' },
-      tags: ['a', 'b'],
+      tags: ['aa', 'bb'],
       environments: expect.arrayContaining(['production', 'dev']),
-      data: { object: { id, defaultValue: 'true' }, previous_attributes: { defaultValue: 'false', tags: ['a'] } },
+      data: { object: { id, defaultValue: 'true' }, previous_attributes: { defaultValue: 'false', tags: ['aa'] } },
     });
     expect(updated.data.changes.modified.map(({ key }) => key).sort()).toEqual([
       'defaultValue',
