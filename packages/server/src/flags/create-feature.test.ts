@@ -141,6 +141,8 @@ describe('creating a feature', () => {
     for (const defaultValue of ['1e3', '.5', '+1', '1.', '', 'NaN', '0x1', ' 1']) {
       await refused({ valueType: 'number', defaultValue });
     }
+    const huge = await refused({ valueType: 'number', defaultValue: '9'.repeat(400) });
+    expect(huge.message).toContain('too large');
     expect((await newFeature(service, { valueType: 'number', defaultValue: '-0.50' })).defaultValue).toBe('-0.50');
     expect((await newFeature(service, { valueType: 'number', defaultValue: '0' })).defaultValue).toBe('0');
   });
@@ -151,8 +153,15 @@ describe('creating a feature', () => {
     expect((await json("{'a': [1, 2,],}")).defaultValue).toBe('{"a":[1,2]}');
     expect((await json('{ "a" :  null }')).defaultValue).toBe('{ "a" :  null }');
     expect((await json('0')).defaultValue).toBe('0');
-    for (const defaultValue of ['nope{', '', '{a:Infinity}', '[NaN]', '['.repeat(5000) + ']'.repeat(5000)]) {
-      await refused({ valueType: 'json', defaultValue });
+    for (const [defaultValue, why] of [
+      ['nope{', 'is not JSON'],
+      ['', 'is not JSON'],
+      ['{a:Infinity}', 'number that JSON cannot express'],
+      ['[NaN]', 'number that JSON cannot express'],
+      ['[1e400]', 'number that JSON cannot express'],
+      ['['.repeat(5000) + ']'.repeat(5000), 'deeper than 64 levels'],
+    ] as const) {
+      expect((await refused({ valueType: 'json', defaultValue })).message).toContain(why);
     }
   });
 
