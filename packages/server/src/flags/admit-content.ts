@@ -150,7 +150,9 @@ function admitPrerequisites(
   const known = before.prerequisites.map(({ id }) => id);
   if (asked === undefined || isDeepStrictEqual(asked, known)) return before.prerequisites;
   // One that is there already keeps its condition: the body cannot express it.
-  const prerequisites = [...new Set(asked)].map((id) => before.prerequisites.find((kept) => kept.id === id) ?? mustBeTrue(id));
+  const prerequisites = [...new Set(asked)].map(
+    (id) => before.prerequisites.find((kept) => kept.id === id) ?? mustBeTrue(id),
+  );
   const fresh = prerequisites.filter((prerequisite) => !before.prerequisites.includes(prerequisite));
   if (fresh.length > 0) tools.entitlements.require('prerequisites');
   checkPrerequisites(fresh, { feature, place: 'the feature', states, requester });

@@ -67,7 +67,7 @@ export class SchemaLane {
     const said = await this.#thread.ask(question, this.#limits.timeLimit);
     if (said === 'failed') {
       this.#endThread();
-      answer({ problem: 'checking against it takes too much memory or fails', reasons: [] });
+      answer({ problem: 'checking takes too much memory or fails', reasons: [] });
     } else if (said === 'too slow') {
       this.#endThread();
       answer(null);

@@ -364,6 +364,16 @@ describe('updating a feature', () => {
       body: { prerequisites: [c] },
     });
     expect(refused.message).toContain(`"${a}" → "${c}" → "${b}" → "${a}"`);
+    const chain = Array.from({ length: 15 }, freshId);
+    for (const [index, id] of chain.entries()) {
+      await newFeature(service, { id, prerequisites: chain.slice(Math.max(0, index - 1), index) });
+    }
+    const long = await service.admin.refused(400, updateFeature, {
+      params: { id: chain[0] ?? '' },
+      body: { prerequisites: chain.slice(-1) },
+    });
+    expect(long.message).toContain('… (6 more)');
+    expect(long.message).not.toContain(chain[7]);
     await service.admin.refused(400, updateFeature, { params: { id: a }, body: { prerequisites: [a] } });
     expect((await get(a)).prerequisites).toEqual([]);
   });

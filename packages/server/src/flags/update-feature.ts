@@ -6,7 +6,7 @@ import { type AskedContent, admitContent } from './admit-content.ts';
 import { changedFields, namedFields, reachesSdks } from './content-fields.ts';
 import { type FeatureWrite, inProject, type WriteFlags, writeDirectly } from './direct-write.ts';
 import { contentOf, type FeatureContent } from './feature.ts';
-import { checkAgainstSchema, sentence } from './feature-values.ts';
+import { checkAgainstSchema } from './feature-values.ts';
 import { countDependents } from './prerequisites.ts';
 import type { FeatureTools } from './tools.ts';
 
@@ -61,7 +61,7 @@ async function schemaGates(
 ): Promise<Gate[]> {
   if (!changed.has('defaultValue') && !changed.has('rules') && !changed.has('jsonSchema')) return [];
   const misfits = await checkAgainstSchema(organization, content, kinds, sent);
-  return misfits.length === 0 ? [] : [schemaGate(misfits.map(sentence), settingsOf(states).blockPublishOnSchemaError)];
+  return misfits.length === 0 ? [] : [schemaGate(misfits, settingsOf(states).blockPublishOnSchemaError)];
 }
 
 const schemaGate = (messages: string[], blocks: boolean): Gate => ({

@@ -204,7 +204,8 @@ describe('the schema of a feature’s values', () => {
     const answers = await Promise.all(attacks);
     const refusals = answers.filter(({ status }) => status === 400);
     expect(refusals.length).toBeGreaterThan(0);
-    for (const { message } of refusals) expect(message).toContain('too long');
+    for (const { message } of refusals)
+      expect(message).toBe('The values cannot be checked against the jsonSchema: checking takes too long.');
     const turnedAway = answers.filter(({ status }) => status === 503);
     expect(turnedAway.length).toBe(answers.length - refusals.length);
     expect(turnedAway.length).toBeGreaterThan(0);

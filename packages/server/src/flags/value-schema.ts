@@ -66,28 +66,24 @@ function refuseOtherType(type: FeatureValueType, schema: { type?: unknown; enum?
   if (!accepted) throw invalid(`The jsonSchema of a ${type} feature must be of "type": "${type}".`);
 }
 
-/** A value that does not fit its schema. */
-export interface Misfit {
-  readonly name: string;
-  /** Where in the value and why, as schema paths with reasons. */
-  readonly reason: string;
-}
-
-/** Which of the values do not fit. A feature without an enabled schema takes any. */
+/**
+ * Which of the values do not fit: for each a sentence that says where in the value and why, or one that says why they cannot
+ * be checked. A feature without an enabled schema takes any.
+ */
 export async function misfits(
   organization: string,
   schema: ValueSchema | null,
   values: readonly { readonly name: string; readonly value: JsonValue }[],
-): Promise<Misfit[]> {
+): Promise<string[]> {
   if (schema === null || !schema.enabled || values.length === 0) return [];
   const { problem, reasons } = await ask(organization, {
     schema: schema.schema,
     values: values.map(({ value }) => value),
   });
-  if (problem !== null) return [{ name: 'The schema', reason: problem }];
+  if (problem !== null) return [`The values cannot be checked against the jsonSchema: ${problem}.`];
   return values.flatMap(({ name }, index) => {
     const reason = reasons[index] ?? null;
-    return reason === null ? [] : [{ name, reason }];
+    return reason === null ? [] : [`${name} does not fit the jsonSchema: ${reason}.`];
   });
 }
 
@@ -97,5 +93,5 @@ const patient = new SchemaLane({ timeLimit: 1_000, mostWaiting: 5, likeLeavesWit
 /** Everything is tried quickly first; what takes longer goes on where it holds up only its like. */
 async function ask(organization: string, question: SchemaQuestion): Promise<SchemaAnswer> {
   const answer = (await quick.ask(organization, question)) ?? (await patient.ask(organization, question));
-  return answer ?? { problem: 'checking values against it takes too long', reasons: [] };
+  return answer ?? { problem: 'checking takes too long', reasons: [] };
 }

@@ -27,7 +27,7 @@ export { createLog, type Log } from './log.ts';
 export { announce, announcement, listenToNews, type News } from './news.ts';
 export { persist } from './persist.ts';
 export { isPublicHost } from './public-host.ts';
-export { judgeRegularExpression } from './regular-expression/index.ts';
+export { judgeRegularExpression, type RegularExpressionVerdict } from './regular-expression/index.ts';
 export { compareSecrets, digest, readSecrets, type Secrets, sealingKey } from './secrets.ts';
 export { rateLimit, readSettings, SettingError, type Settings } from './settings.ts';
 export { within } from './within.ts';
