@@ -245,6 +245,28 @@ describe('serving the interface', () => {
       });
     });
 
+    test('what is no request is refused in the form of all refusals', async () => {
+      for (const [text, status] of [
+        ['NONSENSE\r\n\r\n', '400 Bad Request'],
+        [`GET / HTTP/1.1\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, '431 Request Header Fields Too Large'],
+      ] as const) {
+        const answer = await raw(text);
+        expect(answer).toContain(`HTTP/1.1 ${status}\r\n`);
+        const [, body = ''] = answer.split('\r\n\r\n');
+        expect(JSON.parse(body)).toEqual({ message: expect.any(String) });
+      }
+    });
+
+    test('a path that cannot be read is refused without being repeated', async () => {
+      for (const path of [`/v1/projects/${'x'.repeat(7_000)}`, `/v1/projects/${'x'.repeat(900)}%zz`]) {
+        const response = await send(path);
+        expect(response.status).toBe(400);
+        const { message } = (await response.json()) as { message: string };
+        expect(message).toMatch(/path/);
+        expect(message.length).toBeLessThan(200);
+      }
+    });
+
     test('JSON needs no content type', async () => {
       const response = await send('/v1/projects', {
         method: 'POST',

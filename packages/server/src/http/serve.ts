@@ -15,7 +15,8 @@ import { bodyLimit, decodeBody, refuseHarm } from './body.ts';
 import { allowAnyOrigin, answerPreflight } from './cors.ts';
 import { fitForm } from './form.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { refusalOf } from './refusals.ts';
+import { answerProtocolError } from './protocol-error.ts';
+import { longestPathParameter, refusalOf } from './refusals.ts';
 import { type Call, JsonText, type Route } from './route.ts';
 import { checkShape } from './shape.ts';
 
@@ -47,7 +48,6 @@ export interface HttpOptions {
 const guarded = /^\/(api|v1|v2|ofrep)([/?]|$)/;
 const prefixes = ['', '/api'];
 const indexPaths = ['/api', '/api/', '/v1/', '/api/v1/'];
-const longestPathParameter = 1_000;
 
 /** The HTTP server of the service, not yet listening. */
 export function createHttp(options: HttpOptions): FastifyInstance {
@@ -64,6 +64,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     requestTimeout: 60_000,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: longestPathParameter },
+    clientErrorHandler: answerProtocolError,
     frameworkErrors: (error, _request, reply) => refuse(reply, error, log),
   });
 
