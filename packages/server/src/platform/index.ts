@@ -24,6 +24,7 @@ export { idMaker, type NewId } from './ids.ts';
 export { type Job, startJobs } from './jobs.ts';
 export { Journal, readSealed, type SealedPosition, writeSealed } from './journal.ts';
 export { createLog, type Log } from './log.ts';
+export { withMaskedKeys } from './masked-keys.ts';
 export { announce, announcement, listenToNews, type News } from './news.ts';
 export { persist } from './persist.ts';
 export { isPublicHost } from './public-host.ts';
