@@ -198,7 +198,6 @@ describe('the schema of a feature’s values', () => {
     };
     const attacks = Array.from({ length: 12 }, (_, index) => attack(40 + index));
     await newFeature(other, { valueType: 'json', defaultValue: '{"name":"a"}', jsonSchema: withName });
-    await named();
     expect(running).toBeGreaterThan(0);
 
     const answers = await Promise.all(attacks);

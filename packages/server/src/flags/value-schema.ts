@@ -87,7 +87,7 @@ export async function misfits(
   });
 }
 
-const quick = new SchemaLane({ timeLimit: 100, mostWaiting: 100, likeLeavesWithLike: true });
+const quick = new SchemaLane({ timeLimit: 250, mostWaiting: 100, likeLeavesWithLike: true });
 const patient = new SchemaLane({ timeLimit: 1_000, mostWaiting: 5, likeLeavesWithLike: false });
 
 /** Everything is tried quickly first; what takes longer goes on where it holds up only its like. */
