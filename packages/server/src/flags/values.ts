@@ -90,6 +90,23 @@ export function typedValue(type: FeatureValueType, text: string): JsonValue {
   }
 }
 
+const mostKept = 20;
+
+/** Reads stored values and keeps the latest: for whoever looks at one feature in one environment after the other. */
+export function valueReader(): typeof typedValue {
+  const read = new Map<FeatureValueType, Map<string, JsonValue>>();
+  return (type, text) => {
+    const ofType = read.get(type) ?? new Map<string, JsonValue>();
+    read.set(type, ofType);
+    const known = ofType.get(text);
+    if (known !== undefined) return known;
+    const value = typedValue(type, text);
+    if (ofType.size >= mostKept) ofType.clear();
+    ofType.set(text, value);
+    return value;
+  };
+}
+
 const isObject = (value: JsonValue): value is { readonly [key: string]: JsonValue } =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
