@@ -60,10 +60,16 @@ describe.each(['its own PostgreSQL', 'a PostgreSQL that is given'])('the command
 
   test.each([
     [['keys'], 'usage: npm run keys'],
+    [['keys'], '--role readonly | admin'],
     [['keys', 'create', '--role', 'king'], 'king'],
     [['keys', 'create', '--expires', 'soon'], '--expires'],
     [['keys', 'create', '--expires', '2001-01-01'], 'past'],
+    [['keys', 'create', '--expires', '2030-02-30'], '--expires'],
     [['keys', 'create', '--surprise'], '--surprise'],
+    [['keys', 'create', 'readonly'], 'readonly: nothing is known of that'],
+    [['keys', 'list', 'more'], 'more: nothing is known of that'],
+    [['keys', 'disable', 'key_a', 'key_b'], 'key_b: nothing is known of that'],
+    [['organizations', 'list', 'all'], 'all: nothing is known of that'],
     [['keys', 'disable'], 'usage: npm run keys'],
     [['keys', 'disable', 'key_none'], 'key_none'],
     [['keys', 'list', '--organization', 'org_none'], 'org_none'],

@@ -79,7 +79,8 @@ describe('the first start', () => {
   test('makes the organization and the admin that the settings name', async () => {
     const { greeting } = await start({ HALYARD_ADMIN_EMAIL: 'Ann@Example.com', HALYARD_ADMIN_NAME: 'Ann' });
     expect(greeting).toContain('ann@example.com');
-    expect(greeting).toContain('npm run keys -- create');
+    expect(greeting).toContain('The API takes the key that SECRET_API_KEY gives');
+    expect(greeting).not.toContain('Make a secret key');
   });
 
   test('without a name it tells how to go on, and is ready all the same', async () => {
@@ -99,6 +100,9 @@ describe('one clear line ends a start', () => {
     ['DATA_ENCRYPTION_KEY', 'not thirty-two bytes'],
     ['SECRET_API_KEY_ROLE', 'king'],
     ['LOG_LEVEL', 'loud'],
+    ['ENTITLEMENTS', 'zork'],
+    ['HOST', '999.1.1.1'],
+    ['HOST', '192.0.2.1'],
   ])('with %s=%s', async (name, value) => {
     expect(await refusal({ [name]: value })).toMatch(new RegExp(`^Setting ${name}: `));
   });
@@ -108,7 +112,7 @@ describe('one clear line ends a start', () => {
     const port = await new Promise<number>((resolve) =>
       other.listen(0, '127.0.0.1', () => resolve((other.address() as { port: number }).port)),
     );
-    expect(await refusal({ PORT: String(port) })).toContain('Set PORT to a free one');
+    expect(await refusal({ PORT: String(port) })).toMatch(/^Setting PORT: .*Set PORT to a free one/);
     other.close();
   });
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { description } from './common.ts';
+import { description, tags, usableAsKey } from './common.ts';
 import { operation } from './operation.ts';
 
 export const attributeDatatypes = [
@@ -13,7 +13,7 @@ export const attributeDatatypes = [
   'secureString[]',
 ] as const;
 
-const changeable = {
+const fields = {
   datatype: z.enum(attributeDatatypes),
   description: description.optional(),
   hashAttribute: z.boolean().optional(),
@@ -24,10 +24,18 @@ const changeable = {
   projects: z.array(z.string()).optional(),
   tags: z.array(z.string()).optional(),
 };
+const changeable = { ...fields, enum: z.string().max(10_000).optional(), tags: tags.optional() };
 
-export const attribute = z.strictObject({ property: z.string(), ...changeable }).meta({ id: 'Attribute' });
+export const attribute = z.strictObject({ property: z.string(), ...fields }).meta({ id: 'Attribute' });
 export type Attribute = z.output<typeof attribute>;
 
+const newProperty = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .max(256)
+  .refine(...usableAsKey)
+  .refine((property) => !/^\.{1,2}$/.test(property), 'must not be "." or "..", which no path can address');
 const propertyParams = z.strictObject({ property: z.string() });
 const answer = z.strictObject({ attribute });
 
@@ -50,7 +58,7 @@ export const postAttribute = operation({
   tag: 'attributes',
   summary: 'Declare a targeting attribute',
   permission: 'manageTargetingAttributes',
-  body: z.strictObject({ property: z.string().trim().min(1, 'must not be empty').max(256), ...changeable }),
+  body: z.strictObject({ property: newProperty, ...changeable }),
   response: answer,
   errors: [409],
 });

@@ -8,6 +8,11 @@ const prose = () => z.string().max(10_000);
 export const description = prose();
 export const reason = prose();
 
+/** Labels that requests bring; unknown ones come into existence. */
+export const tags = z.array(
+  z.string().min(2, 'must have at least 2 characters').max(64, 'must have at most 64 characters'),
+);
+
 /** `true`, `false`, `1` or `0` in a query string. */
 export const booleanText = z
   .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], case: 'sensitive', error: 'must be true, false, 1 or 0' })
@@ -61,3 +66,12 @@ export const overrideFlags = {
   skipSchemaValidation: z.boolean().optional(),
   skipHooks: z.boolean().optional(),
 };
+
+/**
+ * Keeps a name of the caller's choosing from being one that cannot be the key of a JSON object: parsers refuse that one, ours
+ * too, so that what is answered could not be sent back.
+ */
+export const usableAsKey = [
+  (name: string): boolean => name !== '__proto__',
+  'must not be "__proto__", which JSON parsers refuse as a key',
+] as const;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { deletedResponse, description, idParams } from './common.ts';
+import { deletedResponse, description, idParams, usableAsKey } from './common.ts';
 import { operation } from './operation.ts';
 
 export const environment = z
@@ -25,6 +25,7 @@ const environmentId = z
   .string()
   .max(64)
   .regex(/^[A-Za-z0-9_-]+$/, 'must not be empty and may hold letters, digits, hyphens and underscores only')
+  .refine(...usableAsKey)
   .meta({ pattern: '^[A-Za-z0-9_-]+$' });
 
 const answer = z.strictObject({ environment });

@@ -154,7 +154,12 @@ export const featureRuleInput = z
     'type',
     [
       z.strictObject({ ...ruleInput, ...ruleTypes.force, config: configKey }),
-      z.strictObject({ ...ruleInput, ...ruleTypes.rollout, config: configKey }),
+      z.strictObject({
+        ...ruleInput,
+        ...ruleTypes.rollout,
+        hashAttribute: z.string().min(1, 'must not be empty: name the attribute whose hash decides, such as "id"'),
+        config: configKey,
+      }),
       z.strictObject({ ...ruleInput, ...ruleTypes['experiment-ref'] }),
       z.strictObject({
         ...ruleInput,

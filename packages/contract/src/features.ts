@@ -9,7 +9,9 @@ import {
   pageQuery,
   reason,
   skipPaginationQuery,
+  tags,
   timestamp,
+  usableAsKey,
 } from './common.ts';
 import { bypassedGate } from './errors.ts';
 import { featureRevision, featureRevisionSummary } from './feature-revisions.ts';
@@ -93,7 +95,7 @@ const changeable = {
   targetingProjects: z.array(z.string()).optional(),
   baseConfig: z.string().nullable().optional(),
   defaultValueConfig: z.string().nullable().optional(),
-  tags: z.array(z.string()).optional(),
+  tags: tags.optional(),
   rules: z.array(featureRuleInput).optional(),
   environments: z.record(z.string(), z.strictObject({ enabled: z.boolean().optional() })).optional(),
   prerequisites: z.array(z.string()).optional(),
@@ -142,7 +144,7 @@ export const postFeature = operation({
   permission: ['createFeatures', 'publishFeatures'],
   query: overrideQuery,
   body: z.strictObject({
-    id: z.string(),
+    id: z.string().refine(...usableAsKey),
     valueType: valueType.default('boolean'),
     defaultValue: z.string(),
     ...changeable,

@@ -30,10 +30,11 @@ export const project = z
 export type Project = z.output<typeof project>;
 
 const projectFields = {
-  name: z.string().trim().min(1, 'must not be empty'),
+  name: z.string().trim().min(1, 'must not be empty').max(256),
   description,
   publicId: z
     .string()
+    .max(256)
     .regex(/^[a-z0-9-]+$/, 'may hold lower-case letters, digits and hyphens only')
     .meta({ pattern: '^[a-z0-9-]+$' }),
   settings: statisticsSettings,

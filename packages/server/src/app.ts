@@ -20,7 +20,7 @@ import {
   publicRoutes,
 } from './delivery/index.ts';
 import { featureReferences, featureRoutes, ruleKinds, scheduledChanges } from './flags/index.ts';
-import { createHttp, descriptionRoutes, healthRoutes, pagination, rateLimiter } from './http/index.ts';
+import { createHttp, descriptionRoutes, healthRoutes, listen, pagination, rateLimiter } from './http/index.ts';
 import { operatorServices } from './operator-services.ts';
 import {
   entitlements,
@@ -185,7 +185,7 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
 
   opened.defer(() => http.close());
   opened.defer(() => publicly.stop());
-  await http.listen({ host: settings.HOST, port: settings.PORT });
+  await listen(http, settings);
 
   const followed = joined.then(async (started) => {
     const handlers = { onNews: (news: News) => delivery.hear(news), onGap: () => delivery.catchUp() };

@@ -1,6 +1,13 @@
-import { startApp } from './app.ts';
+import { type App, startApp } from './app.ts';
 import { endOnRefusal } from './commands/program.ts';
-import { createLog, readBuild, readSettings, startEmbeddedPostgres, systemClock } from './platform/index.ts';
+import {
+  createLog,
+  readBuild,
+  readSettings,
+  type Settings,
+  startEmbeddedPostgres,
+  systemClock,
+} from './platform/index.ts';
 
 /** Starts the service and runs it until it is told to stop. */
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -19,7 +26,7 @@ await endOnRefusal(async () => {
   try {
     const address = postgres?.connection ?? settings.DATABASE_URL ?? '';
     const app = await startApp({ settings, address, build: readBuild(), clock: systemClock, log });
-    for (const line of firstWords(app.firstStart)) say(line);
+    for (const line of firstWords(app.firstStart, settings)) say(line);
     say(`Halyard is ready at ${app.url}`);
     say(`Stopping (${await stopped}) …`);
     await app.stop();
@@ -30,7 +37,10 @@ await endOnRefusal(async () => {
 });
 
 /** What the person who starts the service for the first time needs to know. */
-function firstWords(start: Awaited<ReturnType<typeof startApp>>['firstStart']): string[] {
+function firstWords(
+  start: App['firstStart'],
+  { SECRET_API_KEY: key, MULTI_ORGANIZATION: several }: Settings,
+): string[] {
   if (start === 'not first') return [];
   if (start === 'nobody named') {
     return [
@@ -45,6 +55,8 @@ function firstWords(start: Awaited<ReturnType<typeof startApp>>['firstStart']): 
   }
   return [
     `Made the organization ${start.organization} with the environment production, and the admin ${start.email}.`,
-    'Make a secret key for the API: npm run keys -- create --role admin --description "My first key"',
+    key !== undefined && !several
+      ? 'The API takes the key that SECRET_API_KEY gives; for more of them: npm run keys -- create'
+      : 'Make a secret key for the API: npm run keys -- create --role admin --description "My first key"',
   ];
 }

@@ -1,22 +1,23 @@
-import type { ApiKey } from '../access/index.ts';
+import { type ApiKey, roleIds } from '../access/index.ts';
 import { invalid } from '../platform/index.ts';
 import { endOnRefusal, readCommand, UsageError } from './program.ts';
 import { type CommandTools, operator, runAction } from './tools.ts';
 
 /** Makes, lists and disables secret keys, straight on the database. */
-const usage = `usage: npm run keys -- create [--role admin] [--description TEXT] [--expires 2027-01-31 | 90d] [--organization ID]
+const usage = `usage: npm run keys -- create [--role ${roleIds.join(' | ')}] [--description TEXT] [--expires 2027-01-31 | 90d] [--organization ID]
        npm run keys -- list [--organization ID]
        npm run keys -- disable KEY_ID [--organization ID]`;
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 await endOnRefusal(async () => {
-  const { action, rest, values } = readCommand(usage, {
+  const options = {
     role: { type: 'string', default: 'admin' },
     description: { type: 'string', default: 'Made on the command line' },
     expires: { type: 'string' },
     organization: { type: 'string' },
-  });
+  } as const;
+  const { action, rest, values } = readCommand(usage, options, { disable: 1 });
   await runAction(usage, { create, list, disable }, action);
 
   async function create(tools: CommandTools): Promise<void> {
@@ -67,9 +68,14 @@ function readExpiry(text: string | undefined, now: Date): Date | null {
   const days = /^(\d{1,5})d$/.exec(text)?.[1];
   if (days !== undefined) return new Date(now.getTime() + Number(days) * 86_400_000);
   const date = new Date(text);
-  if (Number.isNaN(date.getTime()))
-    throw new UsageError(`--expires takes a date such as 2027-01-31, or days such as 90d, not ${text}.`);
-  return date;
+  if (isDate(text.slice(0, 10)) && !Number.isNaN(date.getTime())) return date;
+  throw new UsageError(`--expires takes a date such as 2027-01-31, or days such as 90d, not ${text}.`);
+}
+
+/** Whether the calendar has that day: `Date` takes the 30th of February for the 2nd of March. */
+function isDate(day: string): boolean {
+  const date = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
 }
 
 function describe({ id, preview, roles, description, disabled, expiresAt, lastUsed }: ApiKey): string {

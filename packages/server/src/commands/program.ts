@@ -28,13 +28,9 @@ export async function endOnRefusal(program: () => Promise<void>): Promise<void> 
     process.exitCode = 1;
     if (mendable.some((kind) => error instanceof kind)) tell((error as Error).message);
     else if (isDatabaseAway(error)) tell(`The database cannot be reached: ${(error as Error).message}.`);
-    else if (isTakenPort(error))
-      tell(`${(error as Error).message}: another program listens there. Set PORT to a free one.`);
     else throw error;
   }
 }
-
-const isTakenPort = (error: unknown) => (error as NodeJS.ErrnoException | null)?.code === 'EADDRINUSE';
 
 /** Runs a command on the database: on that of a running service where there is one, else it is started for as long. */
 export async function withDatabase(settings: Settings, run: (address: Address) => Promise<void>): Promise<void> {
@@ -51,17 +47,26 @@ export async function withDatabase(settings: Settings, run: (address: Address) =
   }
 }
 
-/** The action and options of a command line, such as `create --role admin`. */
-export function readCommand<Options extends ParseArgsOptionsConfig>(usage: string, options: Options) {
+/**
+ * The action and options of a command line, such as `create --role admin`.
+ *
+ * @param words how many words may follow an action; none where it is not said
+ */
+export function readCommand<Options extends ParseArgsOptionsConfig>(
+  usage: string,
+  options: Options,
+  words: Readonly<Record<string, number>> = {},
+) {
+  const { positionals, values } = parsed(usage, options);
+  const [action = '', ...rest] = positionals;
+  const surplus = rest.slice((Object.hasOwn(words, action) ? words[action] : undefined) ?? 0);
+  if (surplus.length > 0) throw new UsageError(`${surplus.join(' ')}: nothing is known of that here.\n${usage}`);
+  return { action, rest, values };
+}
+
+function parsed<Options extends ParseArgsOptionsConfig>(usage: string, options: Options) {
   try {
-    const { positionals, values } = parseArgs({
-      args: process.argv.slice(2),
-      options,
-      allowPositionals: true,
-      strict: true,
-    });
-    const [action = '', ...rest] = positionals;
-    return { action, rest, values };
+    return parseArgs({ args: process.argv.slice(2), options, allowPositionals: true, strict: true });
   } catch (error) {
     throw new UsageError(`${(error as Error).message}\n${usage}`);
   }

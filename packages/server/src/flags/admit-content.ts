@@ -150,7 +150,9 @@ function admitPrerequisites(
   const known = before.prerequisites.map(({ id }) => id);
   if (asked === undefined || isDeepStrictEqual(asked, known)) return before.prerequisites;
   // One that is there already keeps its condition: the body cannot express it.
-  const prerequisites = asked.map((id) => before.prerequisites.find((kept) => kept.id === id) ?? mustBeTrue(id));
+  const prerequisites = [...new Set(asked)].map(
+    (id) => before.prerequisites.find((kept) => kept.id === id) ?? mustBeTrue(id),
+  );
   const fresh = prerequisites.filter((prerequisite) => !before.prerequisites.includes(prerequisite));
   if (fresh.length > 0) tools.entitlements.require('prerequisites');
   checkPrerequisites(fresh, { feature, place: 'the feature', states, requester });
@@ -160,7 +162,7 @@ function admitPrerequisites(
 async function admitSchema(
   { jsonSchema }: AskedContent,
   before: FeatureContent,
-  { isNew, tools }: ContentAdmission,
+  { isNew, requester, tools }: ContentAdmission,
 ): Promise<FeatureContent['jsonSchema']> {
   if (jsonSchema === undefined) return before.jsonSchema;
   if (before.valueType === 'boolean') {
@@ -170,5 +172,5 @@ async function admitSchema(
   }
   if (before.jsonSchema?.enabled === true && before.jsonSchema.schema === jsonSchema) return before.jsonSchema;
   if (jsonSchema !== '') tools.entitlements.require('json-validation');
-  return readSchema(before.valueType, jsonSchema, tools.clock.now());
+  return readSchema(requester.organization, before.valueType, jsonSchema, tools.clock.now());
 }

@@ -94,11 +94,15 @@ describe('creating a feature', () => {
   });
 
   test('a feature can be called like a member that every object has', async () => {
-    for (const id of ['constructor', 'toString', 'hasOwnProperty', '__proto__']) {
+    for (const id of ['constructor', 'toString', 'hasOwnProperty']) {
       expect((await newFeature(service, { id })).id).toBe(id);
       expect((await service.admin.call(getFeature, { params: { id } })).feature.id).toBe(id);
     }
     await service.admin.refused(404, getFeature, { params: { id: 'valueOf' } });
+  });
+
+  test('the one name that cannot be a key of JSON is no id: a payload that holds it could not be read everywhere', async () => {
+    expect((await refused({ id: '__proto__' })).message).toContain('[id] must not be "__proto__"');
   });
 
   test('a new id must match the organization’s expression; an old one stays editable [flags M6]', async () => {
@@ -114,6 +118,16 @@ describe('creating a feature', () => {
     await service.setSettings({});
   });
 
+  test('what is named twice in a list of ids is there once', async () => {
+    const { id } = await newFeature(service);
+    const twice = { prerequisites: [id, id] };
+    const dependent = await newFeature(service, twice);
+    expect(dependent.prerequisites).toEqual([id]);
+    const params = { id: dependent.id };
+    const { feature } = await service.admin.call(updateFeature, { params, body: twice });
+    expect(feature).toEqual(dependent);
+  });
+
   test('a feature is boolean unless it says otherwise, and booleans are coerced [flags M7]', async () => {
     expect(await newFeature(service, { defaultValue: 'yes' })).toMatchObject({
       valueType: 'boolean',
@@ -127,6 +141,8 @@ describe('creating a feature', () => {
     for (const defaultValue of ['1e3', '.5', '+1', '1.', '', 'NaN', '0x1', ' 1']) {
       await refused({ valueType: 'number', defaultValue });
     }
+    const huge = await refused({ valueType: 'number', defaultValue: '9'.repeat(400) });
+    expect(huge.message).toContain('too large');
     expect((await newFeature(service, { valueType: 'number', defaultValue: '-0.50' })).defaultValue).toBe('-0.50');
     expect((await newFeature(service, { valueType: 'number', defaultValue: '0' })).defaultValue).toBe('0');
   });
@@ -137,8 +153,15 @@ describe('creating a feature', () => {
     expect((await json("{'a': [1, 2,],}")).defaultValue).toBe('{"a":[1,2]}');
     expect((await json('{ "a" :  null }')).defaultValue).toBe('{ "a" :  null }');
     expect((await json('0')).defaultValue).toBe('0');
-    for (const defaultValue of ['nope{', '', '{a:Infinity}', '[NaN]', '['.repeat(5000) + ']'.repeat(5000)]) {
-      await refused({ valueType: 'json', defaultValue });
+    for (const [defaultValue, why] of [
+      ['nope{', 'is not JSON'],
+      ['', 'is not JSON'],
+      ['{a:Infinity}', 'number that JSON cannot express'],
+      ['[NaN]', 'number that JSON cannot express'],
+      ['[1e400]', 'number that JSON cannot express'],
+      ['['.repeat(5000) + ']'.repeat(5000), 'deeper than 64 levels'],
+    ] as const) {
+      expect((await refused({ valueType: 'json', defaultValue })).message).toContain(why);
     }
   });
 
@@ -193,6 +216,16 @@ describe('creating a feature', () => {
     ['an unknown targeting project', { targetingProjects: ['prj_y'] }, 'prj_y'],
     ['an unknown project of a rule', { rules: [{ type: 'force', value: 'true', projects: ['prj_z'] }] }, 'prj_z'],
     ['an unknown environment of a rule', { rules: [{ type: 'force', value: 'true', environments: ['mars'] }] }, 'mars'],
+    [
+      'an unknown environment beside all of them',
+      { rules: [{ type: 'force', value: 'true', allEnvironments: true, environments: ['venus'] }] },
+      'venus',
+    ],
+    [
+      'an unknown project beside all of them',
+      { rules: [{ type: 'force', value: 'true', allProjects: true, projects: ['prj_q'] }] },
+      'prj_q',
+    ],
     ['an unknown prerequisite', { prerequisites: ['nothing'] }, 'nothing'],
     ['an unknown config', { valueType: 'json', defaultValue: '{}', baseConfig: 'base' }, 'base'],
     ['an unknown config of the default', { valueType: 'json', defaultValue: '{}', defaultValueConfig: 'c1' }, 'c1'],
@@ -237,6 +270,13 @@ describe('creating a feature', () => {
     ],
     ['an unknown ramp schedule', { rules: [{ type: 'force', value: 'true', rampScheduleId: 'rs_1' }] }, 'rs_1'],
     ['an inline experiment', { rules: [{ type: 'experiment', condition: '' }] }, 'v1'],
+    ['an empty tag', { tags: [''] }, 'tags.0'],
+    ['a long tag', { tags: ['known', 'x'.repeat(65)] }, 'tags.1'],
+    [
+      'a rollout by no attribute',
+      { rules: [{ type: 'rollout', value: 'true', coverage: 0.5, hashAttribute: '' }] },
+      'hashAttribute',
+    ],
     ['an unknown rule type', { rules: [{ type: 'lottery', value: 'true' }] }, 'lottery'],
     ['a config inside a value', { valueType: 'json', defaultValue: '{"$extends":["@config:base"]}' }, 'baseConfig'],
   ])('%s is 400, says what was wrong, and nothing is stored', async (_, more, named) => {
@@ -252,6 +292,10 @@ describe('creating a feature', () => {
     ['an unknown operator', '{"age":{"$greater":1}}'],
     ['$or without a list', '{"$or":{"a":1}}'],
     ['$in without a list', '{"a":{"$in":"b"}}'],
+    ['an unknown operator beside attributes', '{"$greater":1}'],
+    ['an unknown operator below a logical one', '{"$or":[{"$not":{"$greater":1}}]}'],
+    ['a broken regular expression', '{"a":{"$regex":"("}}'],
+    ['an exploding one of another language', '{"a":{"$regex":"(?i)^(a+)+$"}}'],
     ['an exploding regular expression', '{"a":{"$regex":"^(a+)+$"}}'],
     ['5,000 levels', `${'{"$not":'.repeat(5000)}{}${'}'.repeat(5000)}`],
     ['a deep value', `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`],
@@ -268,6 +312,7 @@ describe('creating a feature', () => {
     ['an element', '{"tags":{"$elemMatch":{"$eq":"beta"}},"items":{"$elemMatch":{"id":{"$gt":1}}}}'],
     ['a harmless expression', '{"email":{"$regex":"^[^@]+@example\\\\.com$"},"ua":{"$regexi":"iphone|ipad"}}'],
     ['an expression of another language', '{"email":{"$regex":"(?i)a"}}'],
+    ['more of other languages', '{"a":{"$regex":"(?P<x>a++)(?P=x)(?>b)"}}'],
     ['a value with a dollar', '{"price":{"$amount":1,"currency":"$"}}'],
   ])('a condition of %s is kept as it is written', async (_, condition) => {
     const feature = await newFeature(service, { rules: [{ type: 'force', value: 'true', condition }] });

@@ -60,7 +60,7 @@ async function judge(
   const content = await admitContent(input, beginning, { feature: input.id, isNew: true, states, requester, tools });
 
   const skips = skipsSchema && requester.may('bypassApprovalFeatures', { projects: [] });
-  if (!skips) await checkAgainstSchema(content, tools.kinds, { default: true, rules: true });
+  if (!skips) await checkAgainstSchema(requester.organization, content, tools.kinds, { default: true, rules: true });
   demand(requester, 'publishFeatures', {
     ...where,
     environments: servingEnvironments(content, environmentsOf(states)),

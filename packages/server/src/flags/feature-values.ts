@@ -3,7 +3,7 @@ import type { JsonValue } from '@halyard/evaluation';
 import { invalid } from '../platform/index.ts';
 import type { FeatureContent, StoredRule } from './feature.ts';
 import type { RuleKinds } from './rule-kinds.ts';
-import { type Misfit, misfits } from './value-schema.ts';
+import { misfits } from './value-schema.ts';
 import { normalValue, overlaid, typedValue } from './values.ts';
 
 const defaultName = 'The default value';
@@ -47,23 +47,24 @@ function servedValues(
  *
  * @param sent which of the values the request itself brought
  * @throws Refusal (invalid) when one of those does not fit
- * @returns those that were there before and do not fit
+ * @returns what is said of those that were there before and do not fit
  */
 export async function checkAgainstSchema(
+  organization: string,
   content: FeatureContent,
   kinds: RuleKinds,
   sent: { default: boolean; rules: boolean },
-): Promise<Misfit[]> {
+): Promise<string[]> {
   const values = servedValues(content, kinds);
   const own = await misfits(
+    organization,
     content.jsonSchema,
     values.filter(({ part }) => sent[part]),
   );
-  if (own.length > 0) throw invalid(own.map(sentence).join('\n'));
+  if (own.length > 0) throw invalid(own.join('\n'));
   return misfits(
+    organization,
     content.jsonSchema,
     values.filter(({ part }) => !sent[part]),
   );
 }
-
-export const sentence = ({ name, reason }: Misfit): string => `${name} does not fit the jsonSchema: ${reason}.`;

@@ -68,10 +68,16 @@ export function refuseCycle(feature: string, content: FeatureContent, states: St
     });
     if (circle !== null) {
       throw invalid(
-        `These features would require each other: ${circle.map(quoted).join(' → ')}. Remove one of the prerequisites.`,
+        `These features would require each other: ${shortened(circle).join(' → ')}. Remove one of the prerequisites.`,
       );
     }
   }
+}
+
+/** A way as messages tell it: of a long one both ends, which meet. */
+function shortened(way: readonly string[]): string[] {
+  const ids = way.map(quoted);
+  return ids.length <= 10 ? ids : [...ids.slice(0, 5), `… (${ids.length - 10} more)`, ...ids.slice(-5)];
 }
 
 /** A way from the feature back to itself; null: there is none. Circles that others have among themselves are not its concern. */

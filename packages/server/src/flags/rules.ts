@@ -73,8 +73,9 @@ function admitBase(
 ): RuleBase {
   const { id, stored, place, states } = context;
   const scope = inferScope(input);
-  requireEnvironments(states, added(scope.environments, stored?.environments), place);
-  requireProjects(states, scope.projects, stored?.projects);
+  // Also of a list that "all" makes needless: what is unknown is a mistake, wherever it stands.
+  requireEnvironments(states, added(input.environments ?? [], stored?.environments), place);
+  requireProjects(states, input.projects ?? [], stored?.projects);
 
   const condition = input.condition ?? '';
   if (condition !== (stored?.condition ?? '')) {

@@ -8,6 +8,7 @@ import { type PayloadCompiler, payloadCompiler } from './payload/compile.ts';
 import { definitionOptions } from './payload/options.ts';
 import type { RuleKinds } from './rule-kinds.ts';
 import { type EnvironmentView, environmentView } from './scope.ts';
+import { valueReader } from './values.ts';
 
 /** What answers and events about features need beside the features. */
 export interface ShowContext {
@@ -24,12 +25,13 @@ export function showContext(
   states: StateReader,
 ): ShowContext {
   const compilers = new Map<string, PayloadCompiler>();
+  const read = valueReader();
   return {
     states,
     kinds,
     members,
     compiler(environment) {
-      const known = compilers.get(environment) ?? payloadCompiler(states, kinds, definitionOptions(environment));
+      const known = compilers.get(environment) ?? payloadCompiler(states, kinds, definitionOptions(environment), read);
       compilers.set(environment, known);
       return known;
     },

@@ -40,9 +40,9 @@ describe('updating a feature', () => {
     });
 
   test('what the body names changes, the rest stays, and a revision is published', async () => {
-    const { id } = await newFeature(service, { description: 'Old', tags: ['a'] });
+    const { id } = await newFeature(service, { description: 'Old', tags: ['aa'] });
     const { feature, bypassedGates } = await update(id, { description: 'New' });
-    expect(feature).toMatchObject({ description: 'New', tags: ['a'], revision: { version: 2 } });
+    expect(feature).toMatchObject({ description: 'New', tags: ['aa'], revision: { version: 2 } });
     expect(bypassedGates).toBeUndefined();
     expect(await get(id)).toEqual(feature);
     expect((await service.history(id)).revisions).toHaveLength(2);
@@ -51,13 +51,13 @@ describe('updating a feature', () => {
   test('the same content changes nothing: no revision, no event, the same date', async () => {
     const created = await newFeature(service, {
       description: 'Same',
-      tags: ['a'],
+      tags: ['aa'],
       rules: [{ type: 'force', value: 'true' }],
     });
     const before = await service.history(created.id);
     const { feature } = await update(created.id, {
       description: 'Same',
-      tags: ['a'],
+      tags: ['aa'],
       defaultValue: 'false',
       owner: service.owner.email,
       archived: false,
@@ -159,7 +159,7 @@ describe('updating a feature', () => {
     const before = await served();
     expect(before?.rules).toHaveLength(1);
     const rules = (await get(id)).rules.map((rule) => ({ ...rule, description: 'Said otherwise' }));
-    await update(id, { description: 'Other words', tags: ['t'], rules });
+    await update(id, { description: 'Other words', tags: ['tt'], rules });
     expect(await served()).toEqual(before);
   });
 
@@ -208,13 +208,20 @@ describe('updating a feature', () => {
     const inside = await newFeature(service, { project: project.id });
     const scoped = await newFeature(service, { rules: [{ type: 'force', value: 'true', projects: [project.id] }] });
     await newEnvironment(admin, 'narrow', { projects: [project.id], defaultState: true });
+    const narrow = await newConnection(admin, { environment: 'narrow' });
+    const everywhere = await newFeature(service, {
+      targetingAllProjects: true,
+      rules: [{ type: 'force', value: 'true', projects: [project.id] }],
+    });
     const { version } = await admin.answer(deleteProject, { params: { id: project.id } });
 
     expect(await get(inside.id)).toMatchObject({ project: '', revision: { version: 2 } });
     expect((await get(scoped.id)).rules[0]).toMatchObject({ allProjects: false, projects: [project.id] });
     expect((await payloadOf(service.url, connection.key, version)).features).toEqual({});
+    expect((await payloadOf(service.url, narrow.key, version)).features).toEqual({});
     const { features } = await payloadOf(service.url, everything.key, version);
     expect(features[scoped.id]).toEqual({ defaultValue: false });
+    expect(features[everywhere.id]).toEqual({ defaultValue: false });
     // What names the deleted project stays editable as long as the list is not touched.
     const rules = (await get(scoped.id)).rules.map((rule) => ({ ...rule, description: 'Edited' }));
     expect((await update(scoped.id, { rules })).feature.rules[0]).toMatchObject({
@@ -357,6 +364,16 @@ describe('updating a feature', () => {
       body: { prerequisites: [c] },
     });
     expect(refused.message).toContain(`"${a}" → "${c}" → "${b}" → "${a}"`);
+    const chain = Array.from({ length: 15 }, freshId);
+    for (const [index, id] of chain.entries()) {
+      await newFeature(service, { id, prerequisites: chain.slice(Math.max(0, index - 1), index) });
+    }
+    const long = await service.admin.refused(400, updateFeature, {
+      params: { id: chain[0] ?? '' },
+      body: { prerequisites: chain.slice(-1) },
+    });
+    expect(long.message).toContain('… (6 more)');
+    expect(long.message).not.toContain(chain[7]);
     await service.admin.refused(400, updateFeature, { params: { id: a }, body: { prerequisites: [a] } });
     expect((await get(a)).prerequisites).toEqual([]);
   });
@@ -372,8 +389,8 @@ describe('updating a feature', () => {
   );
 
   test('audit and events tell what changed, in the transaction of the change', async () => {
-    const { id } = await newFeature(service, { tags: ['a'] });
-    await update(id, { defaultValue: 'true', tags: ['b'] });
+    const { id } = await newFeature(service, { tags: ['aa'] });
+    await update(id, { defaultValue: 'true', tags: ['bb'] });
     const { audits, events } = await service.history(id);
     expect(audits.map(({ event }) => event)).toEqual(['feature.create', 'feature.update']);
     const { pre, post } = JSON.parse(audits[1]?.details ?? '{}') as { pre: FeatureState; post: FeatureState };
@@ -394,9 +411,9 @@ describe('updating a feature', () => {
       api_version: '2024-07-31',
       containsSecrets: false,
       user: { type: 'api_key', apiKey: 'SECRET_API_KEY' },
-      tags: ['a', 'b'],
+      tags: ['aa', 'bb'],
       environments: expect.arrayContaining(['production', 'dev']),
-      data: { object: { id, defaultValue: 'true' }, previous_attributes: { defaultValue: 'false', tags: ['a'] } },
+      data: { object: { id, defaultValue: 'true' }, previous_attributes: { defaultValue: 'false', tags: ['aa'] } },
     });
     expect(updated.data.changes.modified.map(({ key }) => key).sort()).toEqual([
       'defaultValue',

@@ -6,7 +6,7 @@ import { type AskedContent, admitContent } from './admit-content.ts';
 import { changedFields, namedFields, reachesSdks } from './content-fields.ts';
 import { type FeatureWrite, inProject, type WriteFlags, writeDirectly } from './direct-write.ts';
 import { contentOf, type FeatureContent } from './feature.ts';
-import { checkAgainstSchema, sentence } from './feature-values.ts';
+import { checkAgainstSchema } from './feature-values.ts';
 import { countDependents } from './prerequisites.ts';
 import type { FeatureTools } from './tools.ts';
 
@@ -33,7 +33,7 @@ export function updateFeature(
     return {
       content,
       gates: [
-        ...(await schemaGates(content, changed, sent, states, tools)),
+        ...(await schemaGates(requester, content, changed, sent, states, tools)),
         ...(changed.has('archived') && content.archived ? dependentsGates(countDependents(id, states)) : []),
       ],
     };
@@ -52,6 +52,7 @@ function demandMove(requester: Requester, to: string, states: StateReader): void
 
 /** @throws Refusal (invalid) when a value that was sent does not fit; those that were there before are a gate */
 async function schemaGates(
+  { organization }: Requester,
   content: FeatureContent,
   changed: ReadonlySet<keyof FeatureContent>,
   sent: { default: boolean; rules: boolean },
@@ -59,8 +60,8 @@ async function schemaGates(
   { kinds }: FeatureTools,
 ): Promise<Gate[]> {
   if (!changed.has('defaultValue') && !changed.has('rules') && !changed.has('jsonSchema')) return [];
-  const misfits = await checkAgainstSchema(content, kinds, sent);
-  return misfits.length === 0 ? [] : [schemaGate(misfits.map(sentence), settingsOf(states).blockPublishOnSchemaError)];
+  const misfits = await checkAgainstSchema(organization, content, kinds, sent);
+  return misfits.length === 0 ? [] : [schemaGate(misfits, settingsOf(states).blockPublishOnSchemaError)];
 }
 
 const schemaGate = (messages: string[], blocks: boolean): Gate => ({

@@ -1,12 +1,12 @@
-import { Worker } from 'node:worker_threads';
 import type { FeatureValueType } from '@halyard/contract';
 import type { JsonValue } from '@halyard/evaluation';
 import { invalid } from '../platform/index.ts';
 import type { ValueSchema } from './feature.ts';
+import { SchemaLane } from './schema-lane.ts';
+import type { SchemaAnswer, SchemaQuestion } from './schema-thread.ts';
 
 const longestSchema = 100_000;
-const timeLimit = 1_000;
-const idleLimit = 30_000;
+const deepestSchema = 128;
 
 const numeric = new Set(['number', 'integer']);
 
@@ -15,7 +15,12 @@ const numeric = new Set(['number', 'integer']);
  *
  * @throws Refusal (invalid) when it is no schema, or none for that type of value
  */
-export async function readSchema(type: FeatureValueType, text: string, now: Date): Promise<ValueSchema | null> {
+export async function readSchema(
+  organization: string,
+  type: FeatureValueType,
+  text: string,
+  now: Date,
+): Promise<ValueSchema | null> {
   if (text.trim() === '') return null;
   if (text.length > longestSchema) throw invalid(`The jsonSchema is longer than ${longestSchema} characters.`);
   let schema: unknown;
@@ -27,8 +32,9 @@ export async function readSchema(type: FeatureValueType, text: string, now: Date
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
     throw invalid('The jsonSchema must be a JSON object, such as {"type": "object"}.');
   }
+  refuseUncheckable(schema, 1);
   refuseOtherType(type, schema);
-  const { problem } = await ask({ schema: text, values: [] });
+  const { problem } = await ask(organization, { schema: text, values: [] });
   if (problem !== null) throw invalid(`The jsonSchema cannot be used: ${problem}.`);
   return {
     schemaType: 'schema',
@@ -37,6 +43,16 @@ export async function readSchema(type: FeatureValueType, text: string, now: Date
     date: now.toISOString(),
     enabled: true,
   };
+}
+
+/** What the checker passes over without a word, and what could exhaust its stack. */
+function refuseUncheckable(node: unknown, depth: number): void {
+  if (typeof node !== 'object' || node === null) return;
+  if (depth > deepestSchema) throw invalid(`The jsonSchema is nested deeper than ${deepestSchema} levels.`);
+  for (const [key, part] of Object.entries(node)) {
+    if (key === '__proto__') throw invalid('The jsonSchema speaks of "__proto__", which cannot be checked.');
+    refuseUncheckable(part, depth + 1);
+  }
 }
 
 function refuseOtherType(type: FeatureValueType, schema: { type?: unknown; enum?: unknown }): void {
@@ -50,82 +66,32 @@ function refuseOtherType(type: FeatureValueType, schema: { type?: unknown; enum?
   if (!accepted) throw invalid(`The jsonSchema of a ${type} feature must be of "type": "${type}".`);
 }
 
-/** A value that does not fit its schema. */
-export interface Misfit {
-  readonly name: string;
-  /** Where in the value and why, as schema paths with reasons. */
-  readonly reason: string;
-}
-
-/** Which of the values do not fit. A feature without an enabled schema takes any. */
+/**
+ * Which of the values do not fit: for each a sentence that says where in the value and why, or one that says why they cannot
+ * be checked. A feature without an enabled schema takes any.
+ */
 export async function misfits(
+  organization: string,
   schema: ValueSchema | null,
   values: readonly { readonly name: string; readonly value: JsonValue }[],
-): Promise<Misfit[]> {
+): Promise<string[]> {
   if (schema === null || !schema.enabled || values.length === 0) return [];
-  const { problem, reasons } = await ask({ schema: schema.schema, values: values.map(({ value }) => value) });
-  if (problem !== null) return [{ name: 'The schema', reason: problem }];
+  const { problem, reasons } = await ask(organization, {
+    schema: schema.schema,
+    values: values.map(({ value }) => value),
+  });
+  if (problem !== null) return [`The values cannot be checked against the jsonSchema: ${problem}.`];
   return values.flatMap(({ name }, index) => {
     const reason = reasons[index] ?? null;
-    return reason === null ? [] : [{ name, reason }];
+    return reason === null ? [] : [`${name} does not fit the jsonSchema: ${reason}.`];
   });
 }
 
-/** What the worker is asked, and what it answers. */
-export interface SchemaQuestion {
-  readonly schema: string;
-  readonly values: readonly JsonValue[];
-}
-export interface SchemaAnswer {
-  /** Why the schema cannot be used; null: it can. */
-  readonly problem: string | null;
-  /** For each value why it does not fit; null: it does. */
-  readonly reasons: readonly (string | null)[];
-}
+const quick = new SchemaLane({ timeLimit: 250, mostWaiting: 100, likeLeavesWithLike: true });
+const patient = new SchemaLane({ timeLimit: 1_000, mostWaiting: 5, likeLeavesWithLike: false });
 
-let worker: Worker | null = null;
-let idle: NodeJS.Timeout | undefined;
-let last: Promise<unknown> = Promise.resolve();
-
-/**
- * Asks the schema worker, one question at a time. A schema is somebody's program: its patterns and references can take any
- * time, so it runs in a thread of its own that is ended when it takes too long, and when nobody asks any more.
- */
-function ask(question: SchemaQuestion): Promise<SchemaAnswer> {
-  const answer = last.then(() => askNow(question));
-  last = answer.catch(() => undefined);
-  return answer;
-}
-
-function askNow(question: SchemaQuestion): Promise<SchemaAnswer> {
-  clearTimeout(idle);
-  worker ??= new Worker(new URL('./value-schema-worker.ts', import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: 64, stackSizeMb: 4 },
-  });
-  const asked = worker;
-  asked.ref();
-  return new Promise<SchemaAnswer>((resolve) => {
-    const giveUp = (problem: string): void => {
-      void asked.terminate();
-      worker = null;
-      finish({ problem, reasons: [] });
-    };
-    const onError = () => giveUp('checking values against it takes too much memory or fails');
-    const finish = (answer: SchemaAnswer): void => {
-      clearTimeout(timer);
-      asked.off('message', finish);
-      asked.off('error', onError);
-      asked.unref();
-      idle = setTimeout(() => {
-        void worker?.terminate();
-        worker = null;
-      }, idleLimit);
-      idle.unref();
-      resolve(answer);
-    };
-    const timer = setTimeout(() => giveUp('checking values against it takes too long'), timeLimit);
-    asked.once('message', finish);
-    asked.once('error', onError);
-    asked.postMessage(question);
-  });
+/** Everything is tried quickly first; what takes longer goes on where it holds up only its like. */
+async function ask(organization: string, question: SchemaQuestion): Promise<SchemaAnswer> {
+  const answer = (await quick.ask(organization, question)) ?? (await patient.ask(organization, question));
+  return answer ?? { problem: 'checking takes too long', reasons: [] };
 }

@@ -19,6 +19,9 @@ export function normalValue(type: FeatureValueType, text: string, name: string):
       if (!/^-?[0-9]+(\.[0-9]+)?$/.test(text)) {
         throw invalid(`${name} must be a number written in digits, such as -12.5, not ${quoted(text)}.`);
       }
+      if (!Number.isFinite(Number(text))) {
+        throw invalid(`${name} is a number too large for JSON, which ends at about 1.8e308: ${quoted(text)}.`);
+      }
       return text;
     case 'string':
       return text;
@@ -31,8 +34,9 @@ function normalJson(text: string, name: string): string {
   const strict = tryParse(JSON.parse, text);
   const value = strict ?? tryParse(JSON5.parse, text);
   if (value === undefined) throw invalid(`${name} is not JSON: ${quoted(text)}.`);
-  if (!isPlain(value.parsed, 1)) {
-    throw invalid(`${name} holds numbers that JSON cannot express, or is nested deeper than ${deepest} levels.`);
+  if (isNestedBeyond(deepest, value.parsed)) throw invalid(`${name} is nested deeper than ${deepest} levels.`);
+  if (!holdsOnlyFinite(value.parsed)) {
+    throw invalid(`${name} holds a number that JSON cannot express, such as 1e400, NaN or Infinity.`);
   }
   refuseConfigReference(value.parsed, name);
   return strict === undefined ? JSON.stringify(value.parsed) : text;
@@ -46,10 +50,14 @@ function tryParse(parse: (text: string) => unknown, text: string): { parsed: unk
   }
 }
 
-function isPlain(value: unknown, depth: number): boolean {
+function isNestedBeyond(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isNestedBeyond(levels - 1, member));
+}
+
+function holdsOnlyFinite(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
-  if (typeof value !== 'object' || value === null) return true;
-  return depth <= deepest && Object.values(value).every((member) => isPlain(member, depth + 1));
+  return typeof value !== 'object' || value === null || Object.values(value).every(holdsOnlyFinite);
 }
 
 /** Configs are referred to by fields of their own, never from inside a value. */
@@ -80,6 +88,23 @@ export function typedValue(type: FeatureValueType, text: string): JsonValue {
     case 'json':
       return (tryParse(JSON.parse, text)?.parsed ?? null) as JsonValue;
   }
+}
+
+const mostKept = 20;
+
+/** Reads stored values and keeps the latest: for whoever looks at one feature in one environment after the other. */
+export function valueReader(): typeof typedValue {
+  const read = new Map<FeatureValueType, Map<string, JsonValue>>();
+  return (type, text) => {
+    const ofType = read.get(type) ?? new Map<string, JsonValue>();
+    read.set(type, ofType);
+    const known = ofType.get(text);
+    if (known !== undefined) return known;
+    const value = typedValue(type, text);
+    if (ofType.size >= mostKept) ofType.clear();
+    ofType.set(text, value);
+    return value;
+  };
 }
 
 const isObject = (value: JsonValue): value is { readonly [key: string]: JsonValue } =>

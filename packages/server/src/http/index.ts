@@ -2,6 +2,7 @@
 
 export type { Authenticator, Credentials } from './authenticator.ts';
 export { allowAnyOrigin, answerPreflight, anyOrigin } from './cors.ts';
+export { listen } from './listen.ts';
 export { descriptionRoutes, healthRoutes } from './open-routes.ts';
 export { type Page, type PageQuery, type Paginate, pagination } from './page.ts';
 export { rateLimiter } from './rate-limit.ts';

@@ -200,8 +200,8 @@ describe('serving the interface', () => {
         ['valueType', 'number'],
         ['defaultValue', '1'],
         ['owner', service.owner.id],
-        ['tags[]', 'a'],
-        ['tags[]', '1'],
+        ['tags[]', 'aa'],
+        ['tags[]', '11'],
         ['environments[production][enabled]', 'false'],
         ['rules[0][type]', 'rollout'],
         ['rules[0][value]', '2'],
@@ -222,7 +222,7 @@ describe('serving the interface', () => {
       const { feature } = await service.admin.call(getFeature, { params: { id } });
       expect(feature).toMatchObject({
         valueType: 'number',
-        tags: ['a', '1'],
+        tags: ['aa', '11'],
         environments: { production: { enabled: false } },
         rules: [
           { type: 'rollout', value: '2', coverage: 0.25, hashVersion: 1, enabled: true },
@@ -243,6 +243,28 @@ describe('serving the interface', () => {
       expect(((await toggle.json()) as { feature: { environments: object } }).feature.environments).toMatchObject({
         production: { enabled: true },
       });
+    });
+
+    test('what is no request is refused in the form of all refusals', async () => {
+      for (const [text, status] of [
+        ['NONSENSE\r\n\r\n', '400 Bad Request'],
+        [`GET / HTTP/1.1\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, '431 Request Header Fields Too Large'],
+      ] as const) {
+        const answer = await raw(text);
+        expect(answer).toContain(`HTTP/1.1 ${status}\r\n`);
+        const [, body = ''] = answer.split('\r\n\r\n');
+        expect(JSON.parse(body)).toEqual({ message: expect.any(String) });
+      }
+    });
+
+    test('a path that cannot be read is refused without being repeated', async () => {
+      for (const path of [`/v1/projects/${'x'.repeat(7_000)}`, `/v1/projects/${'x'.repeat(900)}%zz`]) {
+        const response = await send(path);
+        expect(response.status).toBe(400);
+        const { message } = (await response.json()) as { message: string };
+        expect(message).toMatch(/path/);
+        expect(message.length).toBeLessThan(200);
+      }
     });
 
     test('JSON needs no content type', async () => {
@@ -380,7 +402,9 @@ describe('serving the interface', () => {
 
     test('query keys are known or refused, also where an operation has none; a key sent twice is refused [flags M17]', async () => {
       expect((await service.admin.refused(400, getVersion, { query: { verbose: 1 } })).message).toContain('[verbose]');
-      expect((await send('/v2/features?limit=1&limit=2')).status).toBe(400);
+      const twice = await send('/v2/features?limit=1&limit=2');
+      expect(twice.status).toBe(400);
+      expect(await twice.json()).toEqual({ message: 'Query: [limit] was sent more than once' });
       expect((await send('/v2/features?limit[]=1')).status).toBe(400);
       expect((await send('/v1/members?skipPagination=true')).status).toBe(400);
       expect((await send('/v2/features?projectId=a%00b')).status).toBe(400);

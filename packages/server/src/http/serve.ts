@@ -7,15 +7,16 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { type Clock, type Log, type NewId, Refusal } from '../platform/index.ts';
+import { type Clock, type Log, type NewId, Refusal, withMaskedKeys } from '../platform/index.ts';
 import type { Requester } from '../requester/index.ts';
 import { type Admit, admission } from './admission.ts';
 import type { Authenticator } from './authenticator.ts';
 import { bodyLimit, decodeBody, refuseHarm } from './body.ts';
 import { allowAnyOrigin, answerPreflight } from './cors.ts';
 import { fitForm } from './form.ts';
+import { answerProtocolError } from './protocol-error.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { refusalOf } from './refusals.ts';
+import { longestPathParameter, refusalOf } from './refusals.ts';
 import { type Call, JsonText, type Route } from './route.ts';
 import { checkShape } from './shape.ts';
 
@@ -47,7 +48,6 @@ export interface HttpOptions {
 const guarded = /^\/(api|v1|v2|ofrep)([/?]|$)/;
 const prefixes = ['', '/api'];
 const indexPaths = ['/api', '/api/', '/v1/', '/api/v1/'];
-const longestPathParameter = 1_000;
 
 /** The HTTP server of the service, not yet listening. */
 export function createHttp(options: HttpOptions): FastifyInstance {
@@ -64,6 +64,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     requestTimeout: 60_000,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: longestPathParameter },
+    clientErrorHandler: answerProtocolError,
     frameworkErrors: (error, _request, reply) => refuse(reply, error, log),
   });
 
@@ -189,14 +190,19 @@ function watch(operation: Operation, requester: Requester): { requester: Request
   };
 }
 
-/** The path without its query: a query may hold what does not belong into a log. */
-const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0]?.slice(0, 500) ?? '';
+/** The path without its query, which may hold what does not belong into a log, and without keys that got into it. */
+const pathOf = (request: FastifyRequest): string => withMaskedKeys(request.url.split('?', 1)[0] ?? '').slice(0, 500);
 
 function refuse(reply: FastifyReply, error: unknown, log: Log): void {
   const refusal = refusalOf(error);
   const { status, message, body, headers } = refusal;
-  // What is refused on purpose is no news; what became a 5xx by itself is worth a look.
-  if (refusal !== error && status >= 500) log.error({ request: reply.request.id, err: error }, 'Failed');
+  const { request } = reply;
+  if (request.raw.destroyed && !request.raw.complete) {
+    log.info({ request: request.id }, 'Given up by the client');
+  } else if (refusal !== error && status >= 500) {
+    // What is refused on purpose is no news; what became a 5xx by itself is worth a look.
+    log.error({ request: request.id, err: error }, 'Failed');
+  }
   if (status === 401) reply.header('WWW-Authenticate', 'Bearer');
   reply
     .code(status)

@@ -25,7 +25,7 @@ export function checkShape(operation: Operation, request: Unchecked): Unchecked 
     if (schema === undefined) return undefined;
     const result = schema.safeParse(value);
     if (result.success) return result.data;
-    lines.push(`${part}: ${problemsOf(result.error.issues, value)}`);
+    lines.push(`${part}: ${problemsOf(result.error.issues, part, value)}`);
     return undefined;
   };
   const params = check('Path', operation.params, request.params);
@@ -44,17 +44,18 @@ function refuseKeys(query: unknown, lines: string[]): undefined {
 
 const unknownKey = (key: string) => `[${key.slice(0, 100)}] is not known here`;
 
-function problemsOf(issues: readonly Issue[], value: unknown): string {
-  const problems = issues.flatMap((issue) => describe(issue, value));
+function problemsOf(issues: readonly Issue[], part: string, value: unknown): string {
+  const problems = issues.flatMap((issue) => describe(issue, part, value));
   const shown = problems.slice(0, mostProblems).join(', ');
   return problems.length <= mostProblems ? shown : `${shown} and ${problems.length - mostProblems} more`;
 }
 
-function describe(issue: Issue, root: unknown): string[] {
+function describe(issue: Issue, part: string, root: unknown): string[] {
   const place = (path: readonly PropertyKey[]) =>
     path.length === 0 ? '' : `[${path.map(String).join('.').slice(0, 200)}] `;
   const at = place(issue.path);
   const given = valueAt(root, issue.path);
+  if (part === 'Query' && Array.isArray(given)) return [`${at}was sent more than once`];
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.slice(0, mostProblems).map((key) => unknownKey([...issue.path, key].map(String).join('.')));

@@ -1,25 +1,13 @@
-import { forbidden } from '../platform/index.ts';
-
-/** Commercial features that something here asks for. */
-type Entitlement =
-  | 'schedule-feature-flag'
-  | 'prerequisites'
-  | 'prerequisite-targeting'
-  | 'json-validation'
-  | 'environment-inheritance'
-  | 'encrypt-features-endpoint'
-  | 'hash-secure-attributes'
-  | 'remote-evaluation'
-  | 'cloud-proxy';
+import { type EntitlementName, forbidden } from '../platform/index.ts';
 
 /** Which commercial features this installation has on. Only beginning or enlarging their use is asked about. */
 export interface Entitlements {
   /** @throws Refusal (forbidden) naming the one that is off */
-  require(entitlement: Entitlement): void;
+  require(entitlement: EntitlementName): void;
 }
 
 /** @param granted the setting `ENTITLEMENTS` */
-export function entitlements(granted: readonly string[] | 'all'): Entitlements {
+export function entitlements(granted: readonly EntitlementName[] | 'all'): Entitlements {
   return {
     require(entitlement) {
       if (granted === 'all' || granted.includes(entitlement)) return;

@@ -55,6 +55,7 @@ describe('environments', () => {
     ['no id', {}, 'id'],
     ['an empty id', { id: '' }, 'id'],
     ['a slash in the id', { id: 'a/b' }, 'id'],
+    ['an id that cannot be a key of JSON', { id: '__proto__' }, 'id'],
     ['65 characters', { id: 'x'.repeat(65) }, 'id'],
     ['an unknown parent', { id: 'x', parent: 'mars' }, 'mars'],
     ['an unknown project', { id: 'x', projects: ['prj_x'] }, 'prj_x'],
@@ -72,7 +73,7 @@ describe('environments', () => {
 
   test('an id that every object has as a member is an id like another', async () => {
     const { admin } = await service.newOrganization('Names');
-    for (const id of ['constructor', 'toString', '__proto__']) {
+    for (const id of ['constructor', 'toString', 'hasOwnProperty']) {
       await admin.refused(404, putEnvironment, { params: { id }, body: {} });
       await admin.call(postEnvironment, { body: { id } });
       await admin.call(deleteEnvironment, { params: { id } });

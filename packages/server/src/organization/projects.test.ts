@@ -90,6 +90,11 @@ describe('projects', () => {
     expect((await create({ name: 'Dup!' })).publicId).toBe('dup-1');
     expect((await create({ name: ' -- dup -- ' })).publicId).toBe('dup-2');
     expect(await create({ name: '日本' })).not.toHaveProperty('publicId');
+    const long = 'x'.repeat(256);
+    for (const name of [long, long]) {
+      const { id, publicId = '' } = await create({ name });
+      await service.admin.call(putProject, { params: { id }, body: { publicId } });
+    }
     const own = await create({ name: 'Own', publicId: 'mine' });
     for (const input of [{ name: 'x', publicId: 'mine' }])
       await service.admin.refused(400, postProject, { body: input });
@@ -101,6 +106,8 @@ describe('projects', () => {
   test.each([
     ['no name', {}],
     ['an empty name', { name: '   ' }],
+    ['a long name', { name: 'x'.repeat(257) }],
+    ['a long public id', { name: 'x', publicId: 'x'.repeat(257) }],
     ['a public id with capitals', { name: 'x', publicId: 'Mine' }],
     ['an empty public id', { name: 'x', publicId: '' }],
     ['a long description', { name: 'x', description: 'x'.repeat(10_001) }],

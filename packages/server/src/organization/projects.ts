@@ -99,12 +99,15 @@ function chosenPublicId(states: StateReader, publicId: string | undefined, of: s
 }
 
 const mostSuffixes = 1_000;
+/** With its number it is no longer than one that people may choose. */
+const longestSlug = 250;
 
 /** A public id made from the name: a slug, with a number behind it where that is taken; none where nothing is left of it. */
 function freePublicId(states: StateReader, name: string): string | undefined {
   const slug = name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, longestSlug)
     .replaceAll(/^-+|-+$/g, '');
   if (slug === '') return undefined;
   const taken = new Set(states.all(projectKind).map(({ state }) => state.publicId));

@@ -1,3 +1,5 @@
+import { withMaskedKeys } from './masked-keys.ts';
+
 /** Every way in which the service refuses a request, and the HTTP status it answers with: the one table of the API. */
 const refusalStatuses = {
   invalid: 400,
@@ -60,8 +62,9 @@ export const unavailable = (message: string, retryAfterSeconds: number) =>
 
 const longestQuote = 100;
 
-/** A caller's own text for use in a message: in quotation marks, and cut where it is long. */
-export function quoted(text: string): string {
+/** A caller's own text for use in a message: in quotation marks, without secret keys, and cut where it is long. */
+export function quoted(own: string): string {
+  const text = withMaskedKeys(own);
   return text.length <= longestQuote ? `"${text}"` : `"${text.slice(0, longestQuote)}…"`;
 }
 

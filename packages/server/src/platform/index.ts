@@ -8,6 +8,7 @@ export { DatabaseError, migrate } from './database/migrate.ts';
 export { Presence } from './database/presence.ts';
 export { isEmailAddress } from './email-address.ts';
 export { DataDirectoryError, startEmbeddedPostgres } from './embedded-postgres/index.ts';
+export type { EntitlementName } from './entitlement-names.ts';
 export {
   conflict,
   forbidden,
@@ -23,10 +24,11 @@ export { idMaker, type NewId } from './ids.ts';
 export { type Job, startJobs } from './jobs.ts';
 export { Journal, readSealed, type SealedPosition, writeSealed } from './journal.ts';
 export { createLog, type Log } from './log.ts';
+export { withMaskedKeys } from './masked-keys.ts';
 export { announce, announcement, listenToNews, type News } from './news.ts';
 export { persist } from './persist.ts';
 export { isPublicHost } from './public-host.ts';
-export { judgeRegularExpression } from './regular-expression/index.ts';
+export { judgeRegularExpression, type RegularExpressionVerdict } from './regular-expression/index.ts';
 export { compareSecrets, digest, readSecrets, type Secrets, sealingKey } from './secrets.ts';
 export { rateLimit, readSettings, SettingError, type Settings } from './settings.ts';
 export { within } from './within.ts';

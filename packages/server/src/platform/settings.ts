@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { isEmailAddress } from './email-address.ts';
+import { type EntitlementName, entitlementNames } from './entitlement-names.ts';
+import { quotedList } from './errors.ts';
 
 /** A setting whose value cannot be used. The message is one line that says which, why and what would do. */
 export class SettingError extends Error {
@@ -99,13 +101,17 @@ const secretKey: Parse<string> = (value) => {
   return value;
 };
 
-const commaList: Parse<readonly string[] | 'all'> = (value) =>
-  value.trim() === 'all'
-    ? 'all'
-    : value
-        .split(',')
-        .map((item) => item.trim())
-        .filter((item) => item !== '');
+const entitlementList: Parse<readonly EntitlementName[] | 'all'> = (value) => {
+  if (value.trim() === 'all') return 'all';
+  const named = value.split(',').flatMap((item) => item.trim() || []);
+  const known = entitlementNames.filter((name) => named.includes(name));
+  // Quotas need no switch: nothing here is limited.
+  const unknown = named.filter((name) => !name.startsWith('unlimited-') && !known.some((other) => other === name));
+  if (unknown.length > 0) {
+    throw new Error(`names ${quotedList(unknown)}; it is "all", or of these: ${entitlementNames.join(', ')}`);
+  }
+  return known;
+};
 
 const longestDelay = 2_147_483;
 
@@ -148,7 +154,7 @@ export const settingsTable = {
     'Requests a minute and key; `0` or unset: no limit (60 with `HOSTED`)',
   ),
   API_ALLOW_SKIP_PAGINATION: setting(onOff, false, 'Lets lists be asked for whole with `skipPagination`'),
-  ENTITLEMENTS: setting(commaList, 'all' as const, 'Commercial features that are on: `all` or a comma list'),
+  ENTITLEMENTS: setting(entitlementList, 'all' as const, 'Commercial features that are on: `all` or a comma list'),
   JWT_SECRET: optional(
     longSecret,
     'Signs sessions; made at the first start and kept in the data directory where it is not set',

@@ -89,6 +89,10 @@ describe('attributes', () => {
   test.each([
     ['no property', { datatype: 'string' }],
     ['an empty property', { property: ' ', datatype: 'string' }],
+    ['a property that cannot be a key of JSON', { property: '__proto__', datatype: 'string' }],
+    ['a property that is a step up in paths', { property: '..', datatype: 'string' }],
+    ['a long list of choices', { property: 'x', datatype: 'enum', enum: 'x,'.repeat(5_001) }],
+    ['a tag of one character', { property: 'x', datatype: 'string', tags: ['x'] }],
     ['no datatype', { property: 'x' }],
     ['an unknown datatype', { property: 'x', datatype: 'colour' }],
     ['an unknown format', { property: 'x', datatype: 'string', format: 'roman' }],

@@ -5,7 +5,7 @@ import {
   type JsonValue,
   logicalOperators,
 } from '@halyard/evaluation';
-import { invalid, judgeRegularExpression, quoted } from '../platform/index.ts';
+import { invalid, judgeRegularExpression, quoted, type RegularExpressionVerdict } from '../platform/index.ts';
 
 /** Deep enough for anything a person writes, and far from what could exhaust a stack, in SDKs too. */
 const deepest = 32;
@@ -54,6 +54,7 @@ function checkCondition(condition: JsonValue, checking: Checking, depth: number)
     );
   for (const [key, operand] of Object.entries(condition)) {
     if (key === '$savedGroups') throw unknownGroups([operand].flat(), place);
+    if (key.startsWith('$') && !logicalOperators.has(key)) throw unknownOperator(key, logicalOperators, place);
     if (!logicalOperators.has(key)) {
       checkExpected(operand, checking, depth + 1);
     } else if (key === '$not') {
@@ -74,11 +75,7 @@ function checkExpected(expected: JsonValue, checking: Checking, depth: number): 
 
 function checkOperator(operator: string, operand: JsonValue, checking: Checking, depth: number): void {
   const { place } = checking;
-  if (!conditionOperators.has(operator)) {
-    throw invalid(
-      `The condition of ${place} uses the unknown operator ${quoted(operator)}. There are: ${[...conditionOperators].join(', ')}.`,
-    );
-  }
+  if (!conditionOperators.has(operator)) throw unknownOperator(operator, conditionOperators, place);
   switch (operator) {
     case '$inGroup':
     case '$notInGroup':
@@ -120,13 +117,37 @@ function checkExpression(pattern: JsonValue, operator: string, checking: Checkin
   if (++checking.expressions > mostExpressions) {
     throw invalid(`The condition of ${place} holds more than ${mostExpressions} regular expressions.`);
   }
-  const verdict = judgeRegularExpression(pattern, operator === '$regexi' ? 'i' : '');
-  // What JavaScript cannot read may be meant for SDKs of other languages, whose expressions differ.
-  if (verdict.kind === 'safe' || verdict.kind === 'invalid') return;
+  const verdict = judged(pattern, operator === '$regexi' ? 'i' : '');
+  if (verdict.kind === 'safe') return;
+  if (verdict.kind === 'invalid') {
+    throw invalid(
+      `The regular expression ${quoted(pattern)} in the condition of ${place} cannot be read. ${verdict.reason}`,
+    );
+  }
   throw invalid(
     `The regular expression ${quoted(pattern)} in the condition of ${place} could stall the applications that evaluate it: ${verdict.reason}.`,
   );
 }
+
+const unknownOperator = (operator: string, known: ReadonlySet<string>, place: string) =>
+  invalid(
+    `The condition of ${place} uses the unknown operator ${quoted(operator)}. There are here: ${[...known].join(', ')}.`,
+  );
+
+/** What JavaScript cannot read may be meant for SDKs of other languages: then it is judged as JavaScript would write it. */
+function judged(pattern: string, flags: 'i' | ''): RegularExpressionVerdict {
+  const verdict = judgeRegularExpression(pattern, flags);
+  return verdict.kind === 'invalid' ? judgeRegularExpression(inJavaScript(pattern), flags) : verdict;
+}
+
+/** Flags in the text, named groups of Python and Go, possessive repetitions and atomic groups. */
+const inJavaScript = (pattern: string): string =>
+  pattern
+    .replaceAll(/\(\?[a-zA-Z]*(-[a-zA-Z]+)?\)/g, '')
+    .replaceAll('(?P<', '(?<')
+    .replaceAll(/\(\?P=(\w+)\)/g, '\\k<$1>')
+    .replaceAll('(?>', '(?:')
+    .replaceAll(/([*+?}])\+/g, '$1');
 
 const unknownGroups = (ids: readonly JsonValue[], place: string) =>
   invalid(

@@ -23,7 +23,7 @@ const streamHeaders = [
   'no',
 ] as const;
 
-/** `GET /sub/{clientKey}`: tells each change of a payload as it comes. */
+/** `GET /sub/{clientKey}`: tells each change of a payload as it comes. `HEAD` is answered with the headers alone. */
 export function streamRoute(tools: { source: PayloadSource; settings: Settings; clock: Clock; log: Log }): {
   route: PublicRoute;
   /** Ends all streams and takes no more. */
@@ -54,6 +54,10 @@ export function streamRoute(tools: { source: PayloadSource; settings: Settings; 
     // Without an id the newest event is news only while it is young; with one, whatever is newer than it.
     const from = lastId ?? (isNews ? -1 : served.event.id);
     response.writeHead(200, [...streamHeaders, 'X-Service-Config-Version', String(connection.version)]);
+    if (request.method === 'HEAD') {
+      response.end();
+      return;
+    }
     response.write('retry: 10000\n\n');
     const stream = newStream(response, from, second, settings.SSE_LIFETIME_SECONDS);
     connection.streams.add(stream);

@@ -27,6 +27,16 @@ describe('streams', () => {
     return { key, id, connection };
   };
 
+  test('HEAD is answered at once, with the headers of a stream alone', async () => {
+    const { key } = await ready();
+    const signal = AbortSignal.timeout(5_000);
+    const response = await fetch(`${service.url}/sub/${key}`, { method: 'HEAD', signal });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    expect(Number(response.headers.get('x-service-config-version'))).toBe(await service.version());
+    expect(await response.text()).toBe('');
+  });
+
   test('a change is one event that says what a fresh GET says; what changes nothing here is none [flags M97]', async () => {
     const { key, id } = await ready();
     const stream = await openStream(service.url, key);

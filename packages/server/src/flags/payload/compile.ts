@@ -10,7 +10,7 @@ import { withKnownKeys } from './known-keys.ts';
 import type { PayloadOptions } from './options.ts';
 import { prerequisiteJudge, type ReadPrerequisite } from './prerequisite-outlook.ts';
 import { secureAttributes } from './secure-attributes.ts';
-import { common, type Projects, reaches, servedProjects } from './served-projects.ts';
+import { common, existing, type Projects, reaches, servedProjects } from './served-projects.ts';
 import { storedCondition } from './stored-condition.ts';
 
 /** Compiles the payload of one kind of connection at one configuration version. */
@@ -31,8 +31,15 @@ interface Delivered {
 
 /**
  * A pure function of the states, their version's instant, and the options: the same on every process, at any time.
+ *
+ * @param read how stored values are read
  */
-export function payloadCompiler(states: StateReader, kinds: RuleKinds, options: PayloadOptions): PayloadCompiler {
+export function payloadCompiler(
+  states: StateReader,
+  kinds: RuleKinds,
+  options: PayloadOptions,
+  read = typedValue,
+): PayloadCompiler {
   const environments = environmentsOf(states);
   const served = servedProjects(states, options);
   const secured = secureAttributes(states, options.hashSecureAttributes);
@@ -62,7 +69,7 @@ export function payloadCompiler(states: StateReader, kinds: RuleKinds, options: 
     return {
       prerequisites: state.prerequisites,
       hasRules: state.rules.some((rule) => rule.enabled && view.applies(rule, options.environment)),
-      defaultValue: typedValue(state.valueType, state.defaultValue),
+      defaultValue: read(state.valueType, state.defaultValue),
     };
   });
 
@@ -73,7 +80,7 @@ export function payloadCompiler(states: StateReader, kinds: RuleKinds, options: 
 
   const compileRule = (rule: StoredRule, feature: Delivered, context: CompilationContext): CompiledRule => {
     const { state, view, projects } = feature;
-    const scope = rule.allProjects ? null : new Set(rule.projects);
+    const scope = rule.allProjects ? null : existing(states, rule.projects);
     const applies =
       rule.enabled &&
       view.applies(rule, options.environment) &&
@@ -116,12 +123,12 @@ export function payloadCompiler(states: StateReader, kinds: RuleKinds, options: 
       const required = judge.reduce(state.prerequisites);
       if (required === null) return null;
 
-      const defaultValue = typedValue(state.valueType, state.defaultValue);
+      const defaultValue = read(state.valueType, state.defaultValue);
       const context: CompilationContext = {
         feature: id,
         includeNames: options.includeExperimentNames,
         typed: (value, sparse) => {
-          const typed = typedValue(state.valueType, value);
+          const typed = read(state.valueType, value);
           return sparse && state.valueType === 'json' ? overlaid(defaultValue, typed) : typed;
         },
       };
