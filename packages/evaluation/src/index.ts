@@ -32,7 +32,11 @@ export { MAX_PREREQUISITE_DEPTH } from './prerequisite.ts';
 export { persistQueryString, queryStringOverride } from './query-string.ts';
 export { assignmentKey, type ExperimentRecorder, recordExperiments } from './recorder.ts';
 export type { Redirect } from './redirect.ts';
-export type { RegularExpression, RegularExpressionFactory } from './regular-expression.ts';
+export {
+  nativeRegularExpression,
+  type RegularExpression,
+  type RegularExpressionFactory,
+} from './regular-expression.ts';
 export { type RemoteEvaluation, type RemoteEvaluationRequest, remoteEvaluation } from './remote-evaluation.ts';
 export { stickyBucketKey } from './sticky-buckets.ts';
 export { compileUrlTargets, type UrlPredicate } from './url-targeting.ts';

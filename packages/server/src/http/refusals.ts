@@ -1,5 +1,5 @@
 import { invalid, isDatabaseAway, Refusal, unavailable } from '../platform/index.ts';
-import { bodyLimit } from './body.ts';
+import { tooLarge } from './body.ts';
 
 /**
  * Every error there is as the refusal it amounts to: our own ones as they are, those of the framework that reads requests, a
@@ -9,7 +9,7 @@ export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new Refusal('tooLarge', `The request body is larger than ${bodyLimit} bytes.`);
+    return tooLarge();
   }
   if (code.startsWith('FST_ERR_') && statusCode >= 400 && statusCode < 500) {
     return invalid(`The request cannot be read: ${(error as Error).message}.`);
