@@ -2,7 +2,7 @@ import { GrowthBookClient } from '@growthbook/growthbook';
 import type { JsonValue, Payload } from '@halyard/evaluation';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type FeatureContent, featureKind, type StoredRule } from '../packages/server/src/flags/feature.ts';
+import { type FeatureContent, featureKind } from '../packages/server/src/flags/index.ts';
 import { payloadOf } from '../packages/server/testing/delivery.ts';
 import { featureState, force, inlineExperiment, rollout } from '../packages/server/testing/flags/states.ts';
 import { newConnection } from '../packages/server/testing/objects.ts';
@@ -52,7 +52,7 @@ const feature = (index: number): fc.Arbitrary<Partial<FeatureContent>> =>
       }),
       { maxLength: index === 0 ? 0 : 1 },
     );
-    const rule: fc.Arbitrary<StoredRule> = fc.oneof(
+    const rule: fc.Arbitrary<FeatureContent['rules'][number]> = fc.oneof(
       fc.record({ value, condition, prerequisites: required }).map(force),
       fc.record({ value, condition, coverage: share, hashAttribute }).map(rollout),
       fc

@@ -7,8 +7,14 @@ import { EventSource } from 'eventsource';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createDatabase, databaseUrl, type TestDatabase } from '../packages/server/testing/database.ts';
 import { payloadOf } from '../packages/server/testing/delivery.ts';
+import {
+  type DataDirectory,
+  endAll,
+  type Halyard,
+  newDataDirectory,
+  startHalyard,
+} from '../packages/server/testing/halyard.ts';
 import { newConnection, newFeature } from '../packages/server/testing/objects.ts';
-import { type DataDirectory, endAll, type Halyard, newDataDirectory, startHalyard } from './support/halyard.ts';
 
 /** The published OpenFeature SDKs with their OFREP providers, as they are, against a running service. */
 
@@ -42,7 +48,7 @@ beforeAll(async () => {
       { type: 'rollout', value: 'most', coverage: 0.9999, hashAttribute: 'id', condition: '{"country":"DE"}' },
     ],
   });
-  const { version } = await database.db.selectFrom('configuration').select('version').executeTakeFirstOrThrow();
+  const { version } = await database.db.selectFrom('current_version').select('version').executeTakeFirstOrThrow();
   await payloadOf(halyard.url, key, version);
 });
 

@@ -3,8 +3,14 @@ import { type SdkConnection, updateFeature } from '@halyard/contract';
 import { EventSource } from 'eventsource';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createDatabase, databaseUrl, type TestDatabase } from '../packages/server/testing/database.ts';
+import {
+  type DataDirectory,
+  endAll,
+  type Halyard,
+  newDataDirectory,
+  startHalyard,
+} from '../packages/server/testing/halyard.ts';
 import { newConnection, newFeature } from '../packages/server/testing/objects.ts';
-import { type DataDirectory, endAll, type Halyard, newDataDirectory, startHalyard } from './support/halyard.ts';
 
 /** The published JavaScript SDK, as it is, asking a running service for values instead of definitions. */
 

@@ -121,6 +121,16 @@ function withConstantsJoined(
 /** Writes experiments that a user has entered. All but the user's own part of it is written once. */
 function tracksWriter(): (entered: readonly EnteredExperiment[]) => string {
   const common = new VariationTexts();
+  const write = (attribute: string, value: unknown) =>
+    `,"hashAttribute":${JSON.stringify(attribute)},"hashValue":${jsonTextOf(value) ?? 'null'}`;
+  // Most experiments of a user hash the same value.
+  let last = { attribute: '', value: '', text: write('', '') };
+  const hashedText = (attribute: string, value: unknown): string => {
+    if (typeof value !== 'string') return write(attribute, value);
+    if (last.value !== value || last.attribute !== attribute)
+      last = { attribute, value, text: write(attribute, value) };
+    return last.text;
+  };
   return (entered) => {
     let text = '';
     for (const { experiment, result } of entered) {
@@ -131,7 +141,7 @@ function tracksWriter(): (entered: readonly EnteredExperiment[]) => string {
         return `{"experiment":${concerning},"result":${JSON.stringify({ ...result, ...own }).slice(0, -1)}`;
       });
       const { hashAttribute, hashValue, stickyBucketUsed, bucket } = result;
-      text += `,"hashAttribute":${JSON.stringify(hashAttribute)},"hashValue":${jsonTextOf(hashValue) ?? 'null'}`;
+      text += hashedText(hashAttribute, hashValue);
       text += `,"stickyBucketUsed":${stickyBucketUsed}${bucket === undefined ? '' : `,"bucket":${bucket}`}}}`;
     }
     return text;

@@ -1,4 +1,4 @@
-import { featureKind, type StoredRule } from '../../src/flags/feature.ts';
+import { featureKind } from '../../src/flags/feature.ts';
 import { newFeature } from '../objects.ts';
 import type { TestService } from '../service.ts';
 import { inlineExperiment } from './states.ts';
@@ -7,7 +7,7 @@ import { inlineExperiment } from './states.ts';
  * Creates a feature of texts with an experiment between `control`, `red` and `blue`, in which every German gets `red`.
  * Experiments come in by parts of the service that are not built yet, so it is published directly.
  */
-export async function newExperiment(service: TestService): Promise<{ readonly id: string; readonly version: number }> {
+export async function newExperiment(service: TestService): Promise<{ readonly id: string }> {
   const { id } = await newFeature(service, { valueType: 'string', defaultValue: 'none' });
   const rule = inlineExperiment({
     id: 'fr_experiment',
@@ -19,18 +19,13 @@ export async function newExperiment(service: TestService): Promise<{ readonly id
       { value: 'blue', weight: 0 },
     ],
   });
-  return { id, version: await publishRules(service, id, [rule]) };
-}
-
-/** Gives a feature rules as they are stored. @returns the configuration version from which on it has them */
-export async function publishRules(service: TestService, id: string, rules: readonly StoredRule[]): Promise<number> {
   await service.recorder.publish(service.id, { type: 'system' }, (states) => {
     const live = states.get(featureKind, id);
     if (live === null) throw new Error(`There is no feature ${id}.`);
     return {
-      publication: { changes: [{ kind: featureKind, id, state: { ...live.state, rules } }], audit: [] },
+      publication: { changes: [{ kind: featureKind, id, state: { ...live.state, rules: [rule] } }], audit: [] },
       result: null,
     };
   });
-  return service.version();
+  return { id };
 }

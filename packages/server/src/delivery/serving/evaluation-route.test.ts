@@ -6,7 +6,6 @@ import { fetchPayload } from '../../../testing/delivery.ts';
 import { newExperiment } from '../../../testing/flags/experiments.ts';
 import { newConnection, newFeature } from '../../../testing/objects.ts';
 import { startService, type TestService } from '../../../testing/service.ts';
-import { settingsId, settingsKind } from '../../organization/index.ts';
 
 describe('the evaluation route', () => {
   let service: TestService;
@@ -110,13 +109,7 @@ describe('the evaluation route', () => {
   });
 
   test('secure attributes come as they are, and are compared as they are', async () => {
-    await service.recorder.publish(service.id, { type: 'system' }, () => ({
-      publication: {
-        changes: [{ kind: settingsKind, id: settingsId, state: { secureAttributeSalt: 'salt' } }],
-        audit: [],
-      },
-      result: null,
-    }));
+    await service.setSettings({ secureAttributeSalt: 'salt' });
     await service.admin.call(postAttribute, { body: { property: 'email', datatype: 'secureString' } });
     const { key } = await remote({ hashSecureAttributes: true });
     const { id } = await newFeature(service, {

@@ -7,7 +7,7 @@ import { refuseFlags } from './refusal.ts';
 export const eventsPath = (clientKey: string): string => `/ofrep/v1/events/${encodeURIComponent(clientKey)}`;
 
 /** The tag of a payload in an event, by which the client asks for an answer that is not older. */
-export const tagOf = (version: number): string => `v${version}`;
+const tagOf = (version: number): string => `v${version}`;
 
 /** The version behind a tag; null: it is no tag of ours. */
 export function versionOf(tag: string): number | null {
