@@ -81,7 +81,7 @@ export async function benchRemoteEvaluation({ url, admin }: Halyard): Promise<Ro
     ['OpenFeature, one flag', one],
   ] as const) {
     await isWhole(url, target);
-    rows.push(throughput(name, await besideBareServer(name, url, target), 0.5));
+    rows.push(throughput(name, await besideBareServer(name, url, target), 0.4));
   }
   // At last: they keep this process too busy for open connections.
   return [

@@ -1,6 +1,6 @@
 import { GrowthBook } from '@growthbook/growthbook';
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type EvaluationCase, evaluationCase } from '../testing/case-arbitraries.ts';
 import {
   type AutoExperiment,
@@ -189,6 +189,10 @@ const documentsOf = ({ stickyBuckets }: EvaluationCase['user']): Record<string, 
 const readOnly = <Value extends object>(value: Value): Value => new Proxy(value, { set: () => true });
 
 describe('the published JavaScript SDK', () => {
+  // It reports what the generator makes on purpose.
+  beforeAll(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
+  afterAll(() => void vi.restoreAllMocks());
+
   const requestOf = ({ user }: EvaluationCase): RemoteEvaluationRequest => ({
     attributes: user.attributes,
     url: user.url,
