@@ -1,6 +1,6 @@
 /**
  * Measures what the project promises, beside a peer or the physical floor in the same run, and prints tables:
- *   npm run bench [-- evaluation | compile | delivery | streams | admin | start …]
+ *   npm run bench [-- evaluation | remote-evaluation | compile | delivery | streams | admin | start …]
  */
 import { cpus, totalmem } from 'node:os';
 import { endAll, type Halyard, newDataDirectory } from '../packages/server/testing/halyard.ts';
@@ -8,6 +8,7 @@ import { benchAdmin } from './admin.ts';
 import { benchCompile } from './compile.ts';
 import { benchDelivery } from './delivery.ts';
 import { benchEvaluation } from './evaluation.ts';
+import { benchRemoteEvaluation } from './remote-evaluation.ts';
 import { benchStart } from './start.ts';
 import { benchStreams } from './streams.ts';
 import { startWithFeatures } from './support/features.ts';
@@ -20,6 +21,10 @@ const service = (): Promise<Halyard> => (running ??= startWithFeatures(directory
 
 const parts: Readonly<Record<string, { title: string; measure(): Promise<Row[]> }>> = {
   evaluation: { title: 'Evaluation beside the JavaScript SDK', measure: benchEvaluation },
+  'remote-evaluation': {
+    title: 'Remote evaluation and OpenFeature',
+    measure: async () => benchRemoteEvaluation(await service()),
+  },
   compile: { title: 'Compiling payloads', measure: async () => benchCompile() },
   delivery: { title: 'SDK payloads beside bare node:http', measure: async () => benchDelivery(await service()) },
   streams: { title: 'Streams beside bare node:http', measure: async () => benchStreams(await service()) },

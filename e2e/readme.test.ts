@@ -34,6 +34,7 @@ test('the tour of the README, pasted as it is, ends with an SDK that has heard o
   expect(errors).not.toContain('Error');
   expect(answers[0]).toMatch(/^org_/);
   expect(output).toContain('"new-checkout":{"defaultValue":false,"rules":[{"condition":{"country":"DE"},"force":true}');
+  expect(output).toContain('"key":"new-checkout","value":true,"reason":"TARGETING_MATCH"');
   const said = output.match(/new-checkout is (on|off)/g);
   expect(said?.at(0)).toBe('new-checkout is on');
   expect(said?.at(-1)).toBe('new-checkout is off');

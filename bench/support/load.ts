@@ -16,6 +16,8 @@ export interface Answer {
 export interface Target {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Makes it a POST. */
+  readonly body?: string;
 }
 
 const connections = 32;
@@ -50,8 +52,9 @@ export async function besideBareServer(
   }
 }
 
-async function load(url: string, { path, headers }: Target, duration: number): Promise<number> {
-  const result = await autocannon({ url: `${url}${path}`, headers: { ...headers }, connections, duration });
+async function load(url: string, { path, headers, body }: Target, duration: number): Promise<number> {
+  const posted = body === undefined ? {} : { method: 'POST' as const, body };
+  const result = await autocannon({ url: `${url}${path}`, headers: { ...headers }, connections, duration, ...posted });
   if (result.errors > 0 || result.timeouts > 0) throw new Error(`${url}${path}: ${result.errors} requests failed`);
   // 304 counts as neither success nor failure there.
   if (result['4xx'] + result['5xx'] > 0)
@@ -60,9 +63,9 @@ async function load(url: string, { path, headers }: Target, duration: number): P
 }
 
 /** The bytes of an answer, with the headers that the service gives it; those of the connection are the server's own. */
-async function answerOf(url: string, { path, headers }: Target): Promise<Answer> {
-  const asked = request(`${url}${path}`, { headers });
-  asked.end();
+async function answerOf(url: string, { path, headers, body: sent }: Target): Promise<Answer> {
+  const asked = request(`${url}${path}`, { headers, method: sent === undefined ? 'GET' : 'POST' });
+  asked.end(sent);
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
   const body = Buffer.concat(await response.toArray());
   const own = new Set(['date', 'connection', 'keep-alive']);

@@ -17,4 +17,4 @@ export * from './projects.ts';
 export type { RampAction } from './ramp-actions.ts';
 export type { Prerequisite, SavedGroupTargeting } from './rule-targeting.ts';
 export * from './sdk-connections.ts';
-export { type SdkRoute, sdkRoutes } from './sdk-routes.ts';
+export { remoteEvaluationBody, type SdkRoute, sdkRoutes } from './sdk-routes.ts';

@@ -58,6 +58,8 @@ export function openApiDocument(operations: readonly Operation[], baseUrl: strin
     components: {
       securitySchemes: {
         bearerAuth: { type: 'http', scheme: 'bearer', description: 'A secret key or personal access token.' },
+        clientKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The key of an SDK connection.' },
+        clientKeyBearer: { type: 'http', scheme: 'bearer', description: 'The key of an SDK connection.' },
         basicAuth: { type: 'http', scheme: 'basic', description: 'The secret key as user name, an empty password.' },
       },
       responses: {
@@ -95,21 +97,25 @@ const sdkTag = 'sdk';
 function describeSdkRoute(
   route: SdkRoute,
   host: string,
-  describe: (schema: z.ZodType, io: 'output') => Json,
+  describe: (schema: z.ZodType, io: 'input' | 'output') => Json,
 ): JsonObject {
-  const { id, summary, description, response, refusal } = route;
+  const { id, path, summary, description, body, response, refusal } = route;
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
   return {
     operationId: id,
     tags: [sdkTag],
     summary,
     description,
     servers: [{ url: host }],
-    security: [],
-    parameters: [{ name: 'clientKey', in: 'path', required: true, schema: { type: 'string' } }],
+    security: names.includes('clientKey') ? [] : [{ clientKey: [] }, { clientKeyBearer: [] }],
+    parameters: names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { content: { 'application/json': { schema: describe(body, 'input') } } } }),
     responses: {
       '200': { description: 'Done', content: { [response.type]: { schema: describe(response.schema, 'output') } } },
       default: {
-        description: 'Refused: `error` says why',
+        description: 'Refused: the text says why',
         content: { 'application/json': { schema: describe(refusal, 'output') } },
       },
     },

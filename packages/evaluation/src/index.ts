@@ -17,6 +17,13 @@ export { DecryptionError, decryptText, encryptText } from './encryption.ts';
 
 export { compilePayload, type EvaluablePayload, type Evaluator } from './evaluator.ts';
 export type { FeatureResult, FeatureResultSource } from './feature-result.ts';
+export {
+  type EvaluatedFlag,
+  type FlagEvaluation,
+  type FlagReason,
+  flagEvaluation,
+  type ValueType,
+} from './flag-evaluation.ts';
 export { fnv1a, hash } from './hash.ts';
 export { inNamespace } from './namespace.ts';
 export type * from './payload.ts';
@@ -25,7 +32,12 @@ export { MAX_PREREQUISITE_DEPTH } from './prerequisite.ts';
 export { persistQueryString, queryStringOverride } from './query-string.ts';
 export { assignmentKey, type ExperimentRecorder, recordExperiments } from './recorder.ts';
 export type { Redirect } from './redirect.ts';
-export type { RegularExpression, RegularExpressionFactory } from './regular-expression.ts';
+export {
+  nativeRegularExpression,
+  type RegularExpression,
+  type RegularExpressionFactory,
+} from './regular-expression.ts';
+export { type RemoteEvaluation, type RemoteEvaluationRequest, remoteEvaluation } from './remote-evaluation.ts';
 export { stickyBucketKey } from './sticky-buckets.ts';
 export { compileUrlTargets, type UrlPredicate } from './url-targeting.ts';
 export type { Attributes, ExperimentOverride, TrackExperiment, User } from './user.ts';

@@ -187,13 +187,15 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
   opened.defer(() => publicly.stop());
   await listen(http, settings);
 
-  const followed = joined.then(async (started) => {
+  const follow = async (): Promise<void> => {
+    const started = await joined;
     const handlers = { onNews: (news: News) => delivery.hear(news), onGap: () => delivery.catchUp() };
     followDatabase(storage, options, handlers, opened);
     keepJobs(address, log, jobs, opened);
     await storage.lastKnownGood.begin();
     if (first !== started) log.warn({ firstStart: started }, 'The database is back');
-  });
+  };
+  const followed = follow();
   if (presence.answers) await followed;
   else followed.catch((error: unknown) => log.error({ err: error }, 'The database could not be followed'));
 

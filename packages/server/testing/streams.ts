@@ -21,9 +21,13 @@ export interface TestStream {
 
 const patience = 5_000;
 
-export async function openStream(url: string, key: string, headers: Record<string, string> = {}): Promise<TestStream> {
+export const openStream = (url: string, key: string, headers: Record<string, string> = {}): Promise<TestStream> =>
+  openStreamAt(`${url}/sub/${key}`, headers);
+
+/** A stream of whatever kind. */
+export async function openStreamAt(address: string, headers: Record<string, string> = {}): Promise<TestStream> {
   const ending = new AbortController();
-  const response = await fetch(`${url}/sub/${key}`, { headers, signal: ending.signal });
+  const response = await fetch(address, { headers, signal: ending.signal });
   const events: ReceivedEvent[] = [];
   let text = '';
   let wake: () => void = () => undefined;

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { parse as parseForm } from 'qs';
 import sjson from 'secure-json-parse';
 import { invalid, Refusal } from '../platform/index.ts';
@@ -8,29 +9,26 @@ export const bodyLimit = 2 * 1024 * 1024;
 const deepest = 32;
 const mostMembers = 50_000;
 
+interface BodyHeaders {
+  readonly contentType: string | undefined;
+  readonly contentEncoding: string | undefined;
+}
+
 /**
  * Decodes a request body by its content type: JSON, or a form with bracketed names.
  *
  * @returns `form` tells that every value arrived as text
  * @throws Refusal (invalid) when it is malformed, or shaped to do harm
  */
-export function decodeBody(
-  bytes: Buffer | undefined,
-  headers: { contentType: string | undefined; contentEncoding: string | undefined },
-): { value: unknown; form: boolean } {
+export function decodeBody(bytes: Buffer | undefined, headers: BodyHeaders): { value: unknown; form: boolean } {
   if (bytes === undefined || bytes.length === 0) return { value: undefined, form: false };
-  if (headers.contentEncoding !== undefined && headers.contentEncoding.toLowerCase() !== 'identity') {
-    throw invalid('Request bodies are taken as they are: send this one without Content-Encoding.');
-  }
-  const [type = '', ...parameters] = (headers.contentType ?? 'application/json').split(';').map((part) => part.trim());
-  const charset = parameters.find((parameter) => /^charset=/i.test(parameter));
-  if (charset !== undefined && !/^charset="?utf-?8"?$/i.test(charset)) {
-    throw invalid('The request body must be encoded as UTF-8.');
-  }
-  const text = decodeText(bytes);
-  switch (type.toLowerCase()) {
-    case 'application/json':
-      return { value: parseJson(text), form: false };
+  const { type, text } = textOf(bytes, headers);
+  switch (type) {
+    case 'application/json': {
+      const value = parseJson(text);
+      refuseHarm(value);
+      return { value, form: false };
+    }
     case 'application/x-www-form-urlencoded':
       return { value: decodeForm(text), form: true };
     default:
@@ -38,6 +36,58 @@ export function decodeBody(
         `The request body is ${type === '' ? 'of no type' : type}; send application/json or application/x-www-form-urlencoded.`,
       );
   }
+}
+
+/**
+ * Reads the body of a public route: JSON, of whatever type SDKs say it is. None of it is stored, so its texts may hold
+ * anything.
+ *
+ * @returns undefined for an empty body
+ * @throws Refusal when it is too large, malformed, or shaped to do harm
+ */
+export async function readJson(request: IncomingMessage): Promise<unknown> {
+  const bytes = await collect(request);
+  if (bytes.length === 0) return undefined;
+  const { headers } = request;
+  const { text } = textOf(bytes, {
+    contentType: headers['content-type'],
+    contentEncoding: headers['content-encoding'],
+  });
+  const value = parseJson(text);
+  refuseExcess(value, () => undefined);
+  return value;
+}
+
+/** What is larger than the limit is not read on; whoever answers must close the connection. */
+function collect(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size <= bodyLimit) return;
+      request.removeAllListeners('data').pause();
+      reject(tooLarge());
+    });
+    request.on('end', () => resolve(Buffer.concat(chunks, size)));
+    request.on('error', reject);
+  });
+}
+
+export const tooLarge = (): Refusal => new Refusal('tooLarge', `The request body is larger than ${bodyLimit} bytes.`);
+
+/** The text of a body, and the media type that it says it is of. */
+function textOf(bytes: Buffer, { contentType, contentEncoding }: BodyHeaders): { type: string; text: string } {
+  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity') {
+    throw invalid('Request bodies are taken as they are: send this one without Content-Encoding.');
+  }
+  const [type = '', ...parameters] = (contentType ?? 'application/json').split(';').map((part) => part.trim());
+  const charset = parameters.find((parameter) => /^charset=/i.test(parameter));
+  if (charset !== undefined && !/^charset="?utf-?8"?$/i.test(charset)) {
+    throw invalid('The request body must be encoded as UTF-8.');
+  }
+  return { type: type.toLowerCase(), text: decodeText(bytes) };
 }
 
 function decodeText(bytes: Buffer): string {
@@ -49,14 +99,11 @@ function decodeText(bytes: Buffer): string {
 }
 
 function parseJson(text: string): unknown {
-  let value: unknown;
   try {
-    value = sjson.parse(text, null, { protoAction: 'error', constructorAction: 'ignore' });
+    return sjson.parse(text, null, { protoAction: 'error', constructorAction: 'ignore' });
   } catch (error) {
     throw malformed((error as Error).message);
   }
-  refuseHarm(value);
-  return value;
 }
 
 const malformed = (why: string) =>
@@ -90,9 +137,14 @@ const namesPrototype = (pair: string): boolean =>
  * Everything after this may recurse over the value without fear.
  */
 export function refuseHarm(value: unknown): void {
+  refuseExcess(value, refuseUnstorable);
+}
+
+/** @param check is given every text and every name */
+function refuseExcess(value: unknown, check: (text: string) => void): void {
   let members = 0;
   const visit = (node: unknown, depth: number): void => {
-    if (typeof node === 'string') return refuseUnstorable(node);
+    if (typeof node === 'string') return check(node);
     if (node === null || typeof node !== 'object') return;
     if (depth > deepest) throw invalid(`The request is nested deeper than ${deepest} levels.`);
     const entries: [string, unknown][] = Object.entries(node);
@@ -100,7 +152,7 @@ export function refuseHarm(value: unknown): void {
     if (members > mostMembers) throw invalid(`The request holds more than ${mostMembers} values.`);
     for (const [key, member] of entries) {
       if (key === '__proto__') throw invalid('The request holds the key "__proto__", which is not allowed.');
-      refuseUnstorable(key);
+      check(key);
       visit(member, depth + 1);
     }
   };

@@ -1,5 +1,5 @@
 import { invalid, isDatabaseAway, Refusal, unavailable } from '../platform/index.ts';
-import { bodyLimit } from './body.ts';
+import { tooLarge } from './body.ts';
 
 /** Most characters of a part of the path. */
 export const longestPathParameter = 1_000;
@@ -12,7 +12,7 @@ export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new Refusal('tooLarge', `The request body is larger than ${bodyLimit} bytes.`);
+    return tooLarge();
   }
   // The framework's own words for these two repeat the whole path.
   if (code === 'FST_ERR_BAD_URL') return invalid('The path cannot be read: it is not encoded as addresses are.');

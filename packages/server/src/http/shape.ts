@@ -37,6 +37,17 @@ export function checkShape(operation: Operation, request: Unchecked): Unchecked 
   return { params, query, body };
 }
 
+/**
+ * Holds the body of a public route against its schema.
+ *
+ * @throws Refusal (invalid) with the places and reasons
+ */
+export function checkBody<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw invalid(`Body: ${problemsOf(result.error.issues, value)}`);
+}
+
 function refuseKeys(query: unknown, lines: string[]): undefined {
   const keys = Object.keys((query as object | undefined) ?? {});
   if (keys.length > 0) lines.push(`Query: ${keys.slice(0, mostProblems).map(unknownKey).join(', ')}`);

@@ -1,6 +1,8 @@
-/** The public routes: payloads and streams, served from memory to whoever has a client key. */
+/** The public routes: payloads, evaluated users and streams, served from memory to whoever has a client key. */
 import type { Interceptor } from '../../http/index.ts';
 import type { Clock, Log, Settings } from '../../platform/index.ts';
+import { evaluationRoute } from './evaluation-route.ts';
+import { flagRoutes } from './openfeature/index.ts';
 import { payloadRoute } from './payload-route.ts';
 import type { PayloadSource } from './source.ts';
 import { streamRoute } from './stream-route.ts';
@@ -22,10 +24,17 @@ export interface PublicRouteTools {
 export function publicRoutes(tools: PublicRouteTools): Interceptor & { stop(): void } {
   const payload = payloadRoute(tools);
   const streams = streamRoute(tools);
+  const evaluation = evaluationRoute(tools);
+  const flags = flagRoutes({ ...tools, streams });
+  const routeOf = (url: string) => {
+    if (url.startsWith('/api/features')) return payload;
+    if (url.startsWith('/api/eval')) return evaluation;
+    if (url.startsWith('/ofrep/')) return flags;
+    return url.includes('/sub') ? streams.route : null;
+  };
   const intercept: Interceptor = (request, response) => {
     const url = request.url ?? '';
-    const route = url.startsWith('/api/features') ? payload : url.includes('/sub') ? streams.route : null;
-    return route?.(request, response, url) ?? false;
+    return routeOf(url)?.(request, response, url) ?? false;
   };
   return Object.assign(intercept, { stop: streams.stop });
 }

@@ -22,15 +22,22 @@ export const minVersionOf = (request: IncomingMessage): number | null =>
   readMinVersion(request.headers[headerKey] as string | undefined);
 
 /** What a connection serves, once it is not older than that version; null: it did not come in time. */
-export async function servedSince(connection: ServedConnection, version: number): Promise<Served | null> {
+export const servedSince = (connection: ServedConnection, version: number): Promise<Served | null> =>
+  servedOnce(connection, () => connection.version >= version);
+
+/** What a connection serves, once it is what is asked for; null: it did not come in time. */
+export async function servedOnce(
+  connection: ServedConnection,
+  isAskedFor: (served: Served) => boolean,
+): Promise<Served | null> {
   const until = Date.now() + longestWait;
   await connection.prepare();
   for (;;) {
-    if (connection.served !== null && connection.version >= version) return connection.served;
+    if (connection.served !== null && isAskedFor(connection.served)) return connection.served;
     const left = until - Date.now();
     if (left <= 0) return null;
     // Whoever is to say what is newest may not answer at all.
     await within(left, 'catching up', connection.catchUp()).catch(() => undefined);
-    if (connection.served === null || connection.version < version) await sleep(pause);
+    if (connection.served === null || !isAskedFor(connection.served)) await sleep(pause);
   }
 }

@@ -292,7 +292,13 @@ describe('the payload route', () => {
   test('pages of any origin may ask, with any header, and read what concerns them [flags M98]', async () => {
     const { key } = await newConnection(service.admin);
     const origin = 'https://app.example.com';
-    for (const path of [`/api/features/${key}`, `/sub/${key}`, '/api/features/sdk-unknown']) {
+    for (const path of [
+      `/api/features/${key}`,
+      `/api/eval/${key}`,
+      `/sub/${key}`,
+      '/ofrep/v1/evaluate/flags',
+      '/api/features/sdk-unknown',
+    ]) {
       const preflight = await fetch(`${service.url}${path}`, {
         method: 'OPTIONS',
         headers: {
@@ -305,9 +311,15 @@ describe('the payload route', () => {
       expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
       expect(preflight.headers.get('access-control-allow-headers')).toContain('x-service-min-config-version');
     }
+    const remote = await newConnection(service.admin, { remoteEvalEnabled: true });
+    const evaluated = await fetch(`${service.url}/api/eval/${remote.key}`, { method: 'POST', headers: { origin } });
     const response = await get(key, { origin });
-    expect(response.headers.get('access-control-allow-origin')).toBe('*');
-    expect(response.headers.has('access-control-allow-credentials')).toBe(false);
+    for (const { status, headers } of [evaluated, response]) {
+      expect(status).toBe(200);
+      expect(headers.get('access-control-allow-origin')).toBe('*');
+      expect(headers.has('access-control-allow-credentials')).toBe(false);
+      expect(headers.get('access-control-expose-headers')).toContain('X-Service-Config-Version');
+    }
     const exposed = response.headers.get('access-control-expose-headers')?.toLowerCase().split(', ');
     expect(exposed).toEqual(
       expect.arrayContaining([

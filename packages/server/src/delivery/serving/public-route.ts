@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { allowAnyOrigin, answerPreflight } from '../../http/index.ts';
+import { Refusal } from '../../platform/index.ts';
 import { minVersionHeader } from './min-version.ts';
 import type { PayloadSource } from './source.ts';
 
@@ -60,6 +61,7 @@ export function openToAll(
 }
 
 export const reading: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+export const writing: ReadonlySet<string> = new Set(['POST']);
 
 function decodeKey(encoded: string): string {
   try {
@@ -67,6 +69,11 @@ function decodeKey(encoded: string): string {
   } catch {
     return encoded;
   }
+}
+
+/** Where a body was refused for its size, its rest is still on the way: it ends with the connection. */
+export function closeAfter(response: ServerResponse, error: unknown): void {
+  if (error instanceof Refusal && error.kind === 'tooLarge') response.setHeader('Connection', 'close');
 }
 
 export function refuse(response: ServerResponse, { status, error, unrecoverable }: SdkRefusal): void {

@@ -2,11 +2,31 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { anyOrigin } from '../../http/index.ts';
 import type { Clock, Log, Settings } from '../../platform/index.ts';
 import { servedSince } from './min-version.ts';
-import { failed, noKey, openToAll, type PublicRoute, reading, refuse, whyUnknown } from './public-route.ts';
+import {
+  failed,
+  noKey,
+  openToAll,
+  type PublicRoute,
+  reading,
+  refuse,
+  type SdkRefusal,
+  whyUnknown,
+} from './public-route.ts';
 import type { PayloadSource, Served, ServedConnection } from './source.ts';
-import { newStream, send } from './streams.ts';
+import { type Dialect, newStream, sdkDialect, send } from './streams.ts';
 
-const path = /^(?:\/api)?\/sub(?:\/([^/?]*))?\/?(?:\?|$)/;
+/** One kind of subscriber: where they come in, and in which words they are told events and refused. */
+export interface Subscribers {
+  readonly path: RegExp;
+  dialect(connection: ServedConnection): Dialect;
+  refuse(response: ServerResponse, refusal: SdkRefusal): void;
+}
+
+const sdks: Subscribers = {
+  path: /^(?:\/api)?\/sub(?:\/([^/?]*))?\/?(?:\?|$)/,
+  dialect: () => sdkDialect,
+  refuse,
+};
 /** A change that is younger than this is told to a new subscriber: it may have come between its GET and its subscription. */
 const newsworthyFor = 60_000;
 
@@ -23,9 +43,20 @@ const streamHeaders = [
   'no',
 ] as const;
 
-/** `GET /sub/{clientKey}`: tells each change of a payload as it comes. `HEAD` is answered with the headers alone. */
+/** There are as many streams as there may be. */
+export const noMoreStreams: SdkRefusal = {
+  status: 503,
+  error: 'No more streams are taken at the moment. Ask again later.',
+};
+
+/**
+ * `GET /sub/{clientKey}`: tells each change of a payload as it comes. Other kinds of subscribers share the cap, the life
+ * and the heartbeat of their streams with it. `HEAD` is answered with the headers alone.
+ */
 export function streamRoute(tools: { source: PayloadSource; settings: Settings; clock: Clock; log: Log }): {
   route: PublicRoute;
+  /** The same for another kind of subscribers. */
+  routeFor(subscribers: Subscribers): PublicRoute;
   /** Ends all streams and takes no more. */
   stop(): void;
 } {
@@ -48,6 +79,7 @@ export function streamRoute(tools: { source: PayloadSource; settings: Settings; 
     response: ServerResponse,
     connection: ServedConnection,
     served: Served,
+    dialect: Dialect,
   ) => {
     const lastId = lastEventId(request);
     const isNews = clock.now().getTime() - served.change.instant.getTime() < newsworthyFor;
@@ -59,33 +91,40 @@ export function streamRoute(tools: { source: PayloadSource; settings: Settings; 
       return;
     }
     response.write('retry: 10000\n\n');
-    const stream = newStream(response, from, second, settings.SSE_LIFETIME_SECONDS);
+    const stream = newStream(response, from, second, settings.SSE_LIFETIME_SECONDS, dialect);
     connection.streams.add(stream);
     send(stream, served.event);
   };
 
-  const route = openToAll(path, reading, (request, response, key) => {
-    if (key === '') return refuse(response, { ...noKey, status: 401 });
-    const connection = source.use(key);
-    if (connection === undefined) return refuse(response, whyUnknown(key, source));
-    if (stopped || open >= most) {
-      response.setHeader('Retry-After', String(5 + Math.floor(Math.random() * 25)));
-      return refuse(response, { status: 503, error: 'No more streams are taken at the moment. Ask again later.' });
-    }
-    open++;
-    response.on('close', countDown);
-    if (connection.served !== null) return subscribe(request, response, connection, connection.served);
-    servedSince(connection, 0).then(
-      (served) => (served === null ? refuse(response, failed) : subscribe(request, response, connection, served)),
-      (error: unknown) => {
-        log.error({ err: error, connection: connection.id }, 'A stream could not be opened');
-        refuse(response, failed);
-      },
-    );
-  });
+  const routeFor = (subscribers: Subscribers): PublicRoute =>
+    openToAll(subscribers.path, reading, (request, response, key) => {
+      const refuse = (refusal: SdkRefusal) => subscribers.refuse(response, refusal);
+      if (key === '') return refuse({ ...noKey, status: 401 });
+      const connection = source.use(key);
+      if (connection === undefined) return refuse(whyUnknown(key, source));
+      if (stopped || open >= most) {
+        response.setHeader('Retry-After', String(5 + Math.floor(Math.random() * 25)));
+        return refuse(noMoreStreams);
+      }
+      open++;
+      response.on('close', countDown);
+      const { served } = connection;
+      if (served !== null) return subscribe(request, response, connection, served, subscribers.dialect(connection));
+      servedSince(connection, 0).then(
+        (caughtUp) => {
+          if (caughtUp === null) refuse(failed);
+          else subscribe(request, response, connection, caughtUp, subscribers.dialect(connection));
+        },
+        (error: unknown) => {
+          log.error({ err: error, connection: connection.id }, 'A stream could not be opened');
+          refuse(failed);
+        },
+      );
+    });
 
   return {
-    route,
+    route: routeFor(sdks),
+    routeFor,
     stop() {
       stopped = true;
       clearInterval(timer);

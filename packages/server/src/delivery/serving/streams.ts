@@ -1,8 +1,16 @@
 import type { ServerResponse } from 'node:http';
 
+/** The words in which subscribers of one kind are told the events of a connection. */
+export interface Dialect {
+  /** Keeps a stream alive. */
+  readonly heartbeat: Buffer;
+  phrase(event: StreamEvent): StreamEvent;
+}
+
 /** One open stream of a subscriber. */
 interface Stream {
   readonly response: ServerResponse;
+  readonly dialect: Dialect;
   /** Second of the wheel at which it is closed. */
   readonly endsAt: number;
   readonly beatsAt: number;
@@ -18,8 +26,10 @@ export interface StreamEvent {
 
 const heartbeatSeconds = 30;
 const graceSeconds = 10;
-const heartbeat = Buffer.from('data:\n\n');
 const mostUnread = 1_000_000;
+
+/** What SDKs are told: events as they are made. */
+export const sdkDialect: Dialect = { heartbeat: Buffer.from('data:\n\n'), phrase: (event) => event };
 
 /** Makes the event of a new payload. */
 export function payloadEvent(id: number, members: Buffer): StreamEvent {
@@ -68,7 +78,7 @@ export class Streams {
       // A reader that is gone without a word never takes the end of its stream.
       if (second >= stream.endsAt + graceSeconds) stream.response.destroy();
       else if (second >= stream.endsAt) stream.response.end();
-      else if (second % heartbeatSeconds === stream.beatsAt) write(stream, heartbeat);
+      else if (second % heartbeatSeconds === stream.beatsAt) write(stream, stream.dialect.heartbeat);
     }
   }
 }
@@ -76,7 +86,7 @@ export class Streams {
 export function send(stream: Stream, event: StreamEvent): void {
   if (event.id <= stream.lastId) return;
   stream.lastId = event.id;
-  write(stream, event.bytes);
+  write(stream, stream.dialect.phrase(event).bytes);
 }
 
 /** Who leaves more unread than the event itself and a million bytes is cut off: the SDK comes back and starts afresh. */
@@ -91,8 +101,10 @@ export const newStream = (
   lastId: number,
   second: number,
   lifetimeSeconds: number,
+  dialect = sdkDialect,
 ): Stream => ({
   response,
+  dialect,
   lastId,
   // Spread over the last tenth of the lifetime, so that many that came together do not come back together.
   endsAt: second + Math.ceil(lifetimeSeconds * (0.9 + Math.random() * 0.1)),

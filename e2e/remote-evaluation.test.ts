@@ -1,0 +1,88 @@
+import { clearCache, GrowthBook, setPolyfills } from '@growthbook/growthbook';
+import { type SdkConnection, updateFeature } from '@halyard/contract';
+import { EventSource } from 'eventsource';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createDatabase, databaseUrl, type TestDatabase } from '../packages/server/testing/database.ts';
+import {
+  type DataDirectory,
+  endAll,
+  type Halyard,
+  newDataDirectory,
+  startHalyard,
+} from '../packages/server/testing/halyard.ts';
+import { newConnection, newFeature } from '../packages/server/testing/objects.ts';
+
+/** The published JavaScript SDK, as it is, asking a running service for values instead of definitions. */
+
+let database: TestDatabase;
+let dataDirectory: DataDirectory;
+let halyard: Halyard;
+let owner: { id: string };
+let connection: SdkConnection;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  dataDirectory = await newDataDirectory();
+  halyard = await startHalyard({
+    DATABASE_URL: databaseUrl(database.address),
+    HALYARD_DATA_DIR: dataDirectory.path,
+  });
+  owner = await database.db.selectFrom('person').select('id').executeTakeFirstOrThrow();
+  connection = await newConnection(halyard.admin, { remoteEvalEnabled: true });
+  setPolyfills({ EventSource });
+});
+
+const sdks: GrowthBook[] = [];
+
+afterEach(async () => {
+  for (const sdk of sdks.splice(0)) sdk.destroy();
+  await clearCache();
+});
+
+afterAll(async () => {
+  await endAll();
+  await database.drop();
+  await dataDirectory.remove();
+});
+
+const make = (body: Parameters<typeof newFeature>[1]) => newFeature({ admin: halyard.admin, owner }, body);
+
+const becomes = (sdk: GrowthBook, feature: string, value: unknown) =>
+  expect.poll(() => sdk.evalFeature(feature).value, { interval: 10, timeout: 5_000 }).toEqual(value);
+
+/** An SDK that listens to the connection's stream. */
+async function remoteSdk(attributes: Record<string, unknown>): Promise<GrowthBook> {
+  const sdk = new GrowthBook({ apiHost: halyard.url, clientKey: connection.key, remoteEval: true, attributes });
+  sdks.push(sdk);
+  expect(await sdk.init({ streaming: true, timeout: 5_000 })).toEqual({ success: true, source: 'network' });
+  return sdk;
+}
+
+test('it has the values of its user, not the rules behind them, and asks again when the user changes', async () => {
+  const { id } = await make({
+    valueType: 'string',
+    defaultValue: 'everyone',
+    rules: [
+      { type: 'force', value: 'germans', condition: '{"country":"DE"}' },
+      { type: 'rollout', value: 'rolled out', coverage: 1, hashAttribute: 'id', condition: '{"id":"u2"}' },
+    ],
+  });
+  const sdk = await remoteSdk({ id: 'u1', country: 'DE' });
+  await becomes(sdk, id, 'germans');
+  expect(JSON.stringify(sdk.getFeatures())).not.toContain('everyone');
+  await sdk.setAttributes({ id: 'u1', country: 'FR' });
+  await becomes(sdk, id, 'everyone');
+  await sdk.setAttributes({ id: 'u2' });
+  await becomes(sdk, id, 'rolled out');
+});
+
+test('it is told by its stream to ask again when a flag changes', async () => {
+  const { id } = await make({ valueType: 'number', defaultValue: '1' });
+  const sdk = await remoteSdk({ id: 'u1' });
+  await becomes(sdk, id, 1);
+  for (const value of [2, 0]) {
+    await halyard.admin.call(updateFeature, { params: { id }, body: { defaultValue: String(value) } });
+    await becomes(sdk, id, value);
+  }
+  expect(sdk.getFeatures()[id]).toEqual({ defaultValue: 0 });
+});

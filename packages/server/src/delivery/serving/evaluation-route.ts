@@ -1,0 +1,60 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readJson } from '../../http/index.ts';
+import { type Log, Refusal } from '../../platform/index.ts';
+import { readEvaluationRequest } from './evaluation-request.ts';
+import { minVersionOf, servedSince } from './min-version.ts';
+import {
+  badMinVersion,
+  closeAfter,
+  failed,
+  notYet,
+  openToAll,
+  type PublicRoute,
+  refuse,
+  type SdkRefusal,
+  whyUnknown,
+  writing,
+} from './public-route.ts';
+import { evaluationOf } from './served-evaluation.ts';
+import type { PayloadSource, ServedConnection } from './source.ts';
+import { withinTime } from './time-bound.ts';
+import { answerUser } from './user-answer.ts';
+
+const path = /^\/api\/eval(?:\/([^/?]*))?\/?(?:\?|$)/;
+const streaming = ['x-sse-support', 'enabled'];
+
+const notRemote: SdkRefusal = {
+  status: 400,
+  error: 'This SDK connection is not set to remote evaluation: its definitions are downloaded.',
+};
+
+/** `POST /api/eval/{clientKey}`: what one user gets, without the definitions behind it (flags A28). */
+export function evaluationRoute({ source, log }: { source: PayloadSource; log: Log }): PublicRoute {
+  const answer = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    connection: ServedConnection,
+    least: number,
+  ): Promise<void> => {
+    const asked = readEvaluationRequest(await readJson(request));
+    const served = await servedSince(connection, least);
+    if (served === null) return refuse(response, notYet);
+    const text = withinTime(() => evaluationOf(served).remote(asked));
+    answerUser(response, { status: 200, text, more: streaming }, connection, source);
+  };
+
+  return openToAll(path, writing, (request, response, key) => {
+    const connection = source.use(key);
+    if (connection === undefined) return refuse(response, whyUnknown(key, source));
+    if (!connection.remoteOnly) return refuse(response, notRemote);
+    const least = minVersionOf(request);
+    if (least === null) return refuse(response, badMinVersion);
+    answer(request, response, connection, least).catch((error: unknown) => {
+      if (request.errored !== null) return;
+      closeAfter(response, error);
+      if (error instanceof Refusal) return refuse(response, { status: 400, error: error.message });
+      log.error({ err: error, connection: connection.id }, 'A user could not be evaluated');
+      refuse(response, failed);
+    });
+  });
+}
