@@ -151,3 +151,16 @@ export const getSdkPayload = operation({
   response: z.looseObject({}),
   errors: [404, 503],
 });
+
+export const getSdkPayloadForEvaluation = operation({
+  id: 'getSdkPayloadForEvaluation',
+  method: 'GET',
+  path: '/v1/sdk-payload/{key}/evaluation',
+  summary: 'Get what values of an SDK connection are evaluated from: the plain payload with unhashed operands',
+  description:
+    'For edges, which evaluate on behalf of SDKs. Never encrypted, and the operands of secure attributes stand as they were written.',
+  permission: 'readData',
+  params: keyParams,
+  response: z.looseObject({}),
+  errors: [404, 503],
+});

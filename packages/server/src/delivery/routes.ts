@@ -2,6 +2,7 @@ import {
   deleteSdkConnection,
   getSdkConnection,
   getSdkPayload,
+  getSdkPayloadForEvaluation,
   listSdkConnections,
   lookupSdkConnectionByKey,
   postSdkConnection,
@@ -11,7 +12,14 @@ import { bind, type Call, JsonText, type Route } from '../http/index.ts';
 import { invalid, unavailable } from '../platform/index.ts';
 import type { ConnectionService } from './connections.ts';
 import type { Delivery } from './delivery.ts';
-import { minVersionHeader, readMinVersion, servedSince } from './serving/index.ts';
+import {
+  answerOf,
+  minVersionHeader,
+  payloadFacts,
+  payloadMembers,
+  readMinVersion,
+  servedSince,
+} from './serving/index.ts';
 
 export function deliveryRoutes(connections: ConnectionService, delivery: Delivery): Route[] {
   return [
@@ -33,17 +41,19 @@ export function deliveryRoutes(connections: ConnectionService, delivery: Deliver
     bind(lookupSdkConnectionByKey, async (call) => ({
       sdkConnection: connections.lookUp(call.requester, call.params.key),
     })),
-    bind(getSdkPayload, async (call) => deliverPayload(call, call.params.key, connections, delivery)),
+    bind(getSdkPayload, async (call) => {
+      const { bodies } = await servedTo(call, call.params.key, connections, delivery);
+      return new JsonText(bodies.identity.bytes);
+    }),
+    bind(getSdkPayloadForEvaluation, async (call) => {
+      const { unhashed, change } = await servedTo(call, call.params.key, connections, delivery);
+      return new JsonText(answerOf(payloadMembers(unhashed, null, change.instant)));
+    }),
   ];
 }
 
-/** A payload for proxies and edge workers, also of connections that SDKs may only evaluate remotely. */
-async function deliverPayload(
-  call: Call,
-  key: string,
-  connections: ConnectionService,
-  delivery: Delivery,
-): Promise<JsonText> {
+/** What a connection serves, for proxies and edges: also of connections that SDKs may only evaluate remotely. */
+async function servedTo(call: Call, key: string, connections: ConnectionService, delivery: Delivery) {
   const { state } = connections.findByKey(call.requester, key);
   const connection = delivery.find(state.key);
   const least = readMinVersion(call.requestHeader(minVersionHeader));
@@ -52,5 +62,6 @@ async function deliverPayload(
   if (connection === undefined || served === null)
     throw unavailable('That configuration version is not here yet. Ask again.', 1);
   call.header('X-Service-Config-Version', String(connection.version));
-  return new JsonText(served.bodies.identity.bytes);
+  for (const [name, value] of payloadFacts(served)) call.header(name, value);
+  return served;
 }

@@ -32,6 +32,13 @@ export interface ConnectionTools {
 /** No SDK waits longer than this, in milliseconds, for the database to say which version changed a payload. */
 const longestSettling = 1_000;
 
+/** The service itself knows everything of what it serves. */
+interface ServedHere extends Served {
+  readonly change: PayloadChange;
+  readonly text: PayloadText;
+  readonly unhashed: PayloadText;
+}
+
 /**
  * The payload of one connection from the published states to the bytes: compiled at its first use, kept up to date from
  * then on, and told to the streams when it changes.
@@ -49,7 +56,7 @@ export class DeliveredConnection implements ServedConnection {
   #pending: Affected | null = 'all';
   #hashed: { readonly text: PayloadText; readonly hash: string } | null = null;
   #encrypted: { readonly hash: string; readonly ciphertexts: Ciphertexts } | null = null;
-  #served: (Served & { readonly change: PayloadChange }) | null = null;
+  #served: ServedHere | null = null;
   #version = 0;
   #refreshing: Promise<void> | null = null;
   #retry: NodeJS.Timeout | undefined;
@@ -77,7 +84,7 @@ export class DeliveredConnection implements ServedConnection {
   }
 
   /** Null: nothing has been compiled yet. */
-  get served(): (Served & { readonly change: PayloadChange }) | null {
+  get served(): ServedHere | null {
     return this.#served;
   }
 
@@ -195,7 +202,7 @@ export class DeliveredConnection implements ServedConnection {
     this.#retry.unref();
   }
 
-  #serve(fresh: Pick<Served, 'text' | 'unhashed'> & { change: PayloadChange }, version: number): void {
+  #serve(fresh: Omit<ServedHere, 'bodies' | 'event'>, version: number): void {
     const { text, change } = fresh;
     const before = this.#served?.change;
     this.#version = version;

@@ -13,6 +13,13 @@ export interface Body {
 
 const opening = '{"status":200,';
 
+/** The plain answer of a payload. */
+export const answerOf = (members: string): Buffer => Buffer.from(`${opening}${members}}`);
+
+/** The members of a payload from its plain answer; null: that is no such answer. */
+export const membersOf = (answer: string): string | null =>
+  answer.startsWith(opening) && answer.endsWith('}') ? answer.slice(opening.length, -1) : null;
+
 /**
  * The answer of a payload in every content coding. The plain one is there at once; the compressed ones follow from another
  * thread, and until then the plain one is sent in their place.
@@ -25,7 +32,7 @@ export class Bodies {
   /** @param hash of the plain text and the key: the same for the same payload in every process */
   constructor(members: string, hash: string) {
     this.#etags = codings.map((coding) => (coding === 'identity' ? `"${hash}"` : `"${hash}-${coding}"`));
-    this.#put('identity', Buffer.from(`${opening}${members}}`));
+    this.#put('identity', answerOf(members));
   }
 
   /** @param accepted from the most wanted on */

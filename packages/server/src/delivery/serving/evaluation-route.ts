@@ -38,7 +38,7 @@ export function evaluationRoute({ source, log }: { source: PayloadSource; log: L
   ): Promise<void> => {
     const asked = readEvaluationRequest(await readJson(request));
     const served = await servedSince(connection, least);
-    if (served === null) return refuse(response, notYet);
+    if (served === null) return refuse(response, connection.served === null ? failed : notYet);
     const text = withinTime(() => evaluationOf(served).remote(asked));
     answerUser(response, { status: 200, text, more: streaming }, connection, source);
   };

@@ -7,8 +7,9 @@ import { payloadRoute } from './payload-route.ts';
 import type { PayloadSource } from './source.ts';
 import { streamRoute } from './stream-route.ts';
 
-export { Bodies } from './bodies.ts';
+export { answerOf, Bodies, membersOf } from './bodies.ts';
 export { minVersionHeader, readMinVersion, servedSince } from './min-version.ts';
+export { payloadFacts, payloadHashedHeader, payloadVersionHeader } from './payload-headers.ts';
 export { type Ciphertexts, encrypted, type PayloadText, payloadHash, payloadMembers } from './payload-text.ts';
 export type { PayloadSource, Served, ServedConnection } from './source.ts';
 export { askAgainEvent, payloadEvent, Streams } from './streams.ts';

@@ -22,14 +22,21 @@ export const minVersionOf = (request: IncomingMessage): number | null =>
   readMinVersion(request.headers[headerKey] as string | undefined);
 
 /** What a connection serves, once it is not older than that version; null: it did not come in time. */
-export const servedSince = (connection: ServedConnection, version: number): Promise<Served | null> =>
-  servedOnce(connection, () => connection.version >= version);
+export const servedSince = <Connection extends ServedConnection>(
+  connection: Connection,
+  version: number,
+): Promise<Connection['served']> => servedOnce(connection, version, () => connection.version >= version);
 
-/** What a connection serves, once it is what is asked for; null: it did not come in time. */
-export async function servedOnce(
-  connection: ServedConnection,
+/**
+ * What a connection serves, once it is what is asked for; null: it did not come in time.
+ *
+ * @param least the version that it must have at least
+ */
+export async function servedOnce<Connection extends ServedConnection>(
+  connection: Connection,
+  least: number,
   isAskedFor: (served: Served) => boolean,
-): Promise<Served | null> {
+): Promise<Connection['served']> {
   const until = Date.now() + longestWait;
   await connection.prepare();
   for (;;) {
@@ -37,7 +44,7 @@ export async function servedOnce(
     const left = until - Date.now();
     if (left <= 0) return null;
     // Whoever is to say what is newest may not answer at all.
-    await within(left, 'catching up', connection.catchUp()).catch(() => undefined);
+    await within(left, 'catching up', connection.catchUp(least)).catch(() => undefined);
     if (connection.served === null || !isAskedFor(connection.served)) await sleep(pause);
   }
 }

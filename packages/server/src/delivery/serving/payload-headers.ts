@@ -1,5 +1,6 @@
 import { anyOrigin } from '../../http/index.ts';
 import type { Bodies, Body } from './bodies.ts';
+import type { Served } from './source.ts';
 
 /** Headers as `writeHead` takes them without looking at each: names and values in turn. */
 type HeaderList = string[];
@@ -11,6 +12,17 @@ interface Prepared {
   readonly whole: Map<string, HeaderList>;
   readonly notModified: Map<string, HeaderList>;
 }
+
+/** The version that changed this payload last. It tells an edge what the id of its events is. */
+export const payloadVersionHeader = 'X-Service-Payload-Version';
+/** Present where operands of the payload are hashed: nobody can evaluate it who does not hash attributes alike. */
+export const payloadHashedHeader = 'X-Service-Payload-Hashed';
+
+/** Headers with what else an edge needs to know of a payload. */
+export const payloadFacts = ({ change, text, unhashed }: Served): (readonly [name: string, value: string])[] => [
+  [payloadVersionHeader, String(change.version)],
+  ...(text === unhashed ? [] : [[payloadHashedHeader, 'true'] as const]),
+];
 
 /** The headers of payload answers. They are put together once for each body and version: every SDK's request needs them. */
 export class PayloadHeaders {
@@ -34,16 +46,16 @@ export class PayloadHeaders {
    * @param version up to which the payload is right
    * @param age seconds since that was known to be the newest; null: it is known to be
    */
-  whole(bodies: Bodies, body: Body, version: number, age: number | null): HeaderList {
-    return withAge(this.#whole(bodies, body, version), age);
+  whole(served: Served, body: Body, version: number, age: number | null): HeaderList {
+    return withAge(this.#whole(served, body, version), age);
   }
 
-  notModified(bodies: Bodies, etag: string, version: number, age: number | null): HeaderList {
-    return withAge(this.#notModified(bodies, etag, version), age);
+  notModified(served: Served, etag: string, version: number, age: number | null): HeaderList {
+    return withAge(this.#notModified(served, etag, version), age);
   }
 
-  #whole(bodies: Bodies, { etag, coding, bytes }: Body, version: number): HeaderList {
-    const { common, whole } = this.#prepare(bodies, version);
+  #whole(served: Served, { etag, coding, bytes }: Body, version: number): HeaderList {
+    const { common, whole } = this.#prepare(served, version);
     const known = whole.get(etag);
     if (known !== undefined) return known;
     const encoding = coding === 'identity' ? [] : ['Content-Encoding', coding];
@@ -53,8 +65,8 @@ export class PayloadHeaders {
     return headers;
   }
 
-  #notModified(bodies: Bodies, etag: string, version: number): HeaderList {
-    const { common, notModified } = this.#prepare(bodies, version);
+  #notModified(served: Served, etag: string, version: number): HeaderList {
+    const { common, notModified } = this.#prepare(served, version);
     const known = notModified.get(etag);
     if (known !== undefined) return known;
     const headers = [...common, 'ETag', etag];
@@ -62,12 +74,12 @@ export class PayloadHeaders {
     return headers;
   }
 
-  #prepare(bodies: Bodies, version: number): Prepared {
-    const known = this.#prepared.get(bodies);
+  #prepare(served: Served, version: number): Prepared {
+    const known = this.#prepared.get(served.bodies);
     if (known?.version === version) return known;
-    const common = [...this.#always, String(version)];
+    const common = [...this.#always, String(version), ...payloadFacts(served).flat()];
     const fresh = { version, common, whole: new Map(), notModified: new Map() };
-    this.#prepared.set(bodies, fresh);
+    this.#prepared.set(served.bodies, fresh);
     return fresh;
   }
 }

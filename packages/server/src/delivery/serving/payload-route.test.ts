@@ -3,6 +3,8 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import {
   deleteSdkConnection,
   getSdkPayload,
+  getSdkPayloadForEvaluation,
+  postAttribute,
   postProject,
   putAttribute,
   putSdkConnection,
@@ -14,6 +16,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fetchPayload, payloadOf } from '../../../testing/delivery.ts';
 import { newConnection, newEnvironment, newFeature } from '../../../testing/objects.ts';
 import { startService, type TestService } from '../../../testing/service.ts';
+import { settingsId, settingsKind } from '../../organization/index.ts';
 
 /** A request that lets nobody decompress the answer on the way. */
 function rawGet(
@@ -205,6 +208,43 @@ describe('the payload route', () => {
     await service.admin.refused(404, getSdkPayload, { params: { key: 'sdk-unknown' } });
     const stranger = await service.newOrganization('Stranger');
     await stranger.admin.refused(404, getSdkPayload, { params: { key } });
+  });
+
+  test('an edge learns which version changed a payload last, and may read what values are evaluated from', async () => {
+    const organization = await service.newOrganization('Hashing');
+    const { admin, id: organizationId } = organization;
+    const change = { kind: settingsKind, id: settingsId, state: { secureAttributeSalt: 'salt' } };
+    await service.recorder.publish(organizationId, { type: 'system' }, () => ({
+      publication: { changes: [change], audit: [] },
+      result: null,
+    }));
+    await admin.call(postAttribute, { body: { property: 'email', datatype: 'secureString' } });
+    const { key } = await newConnection(admin, { hashSecureAttributes: true, encryptPayload: true });
+    const { id } = await newFeature(organization, {
+      rules: [{ type: 'force', value: 'true', condition: '{"email":"alice@example.com"}' }],
+    });
+    const changed = await service.version(organizationId);
+    const { version } = await admin.answer(updateFeature, { params: { id }, body: { description: 'Elsewhere' } });
+
+    const facts = (headers: Headers) => [
+      headers.get('x-service-config-version'),
+      headers.get('x-service-payload-version'),
+      headers.get('x-service-payload-hashed'),
+    ];
+    const payload = await get(key, min(version));
+    expect(facts(payload.headers)).toEqual([String(version), String(changed), 'true']);
+    const inPart = await admin.answer(getSdkPayload, { params: { key } });
+    expect(facts(inPart.headers)).toEqual(facts(payload.headers));
+    const plain = await admin.answer(getSdkPayloadForEvaluation, { params: { key }, headers: min(version) });
+    expect(facts(plain.headers)).toEqual(facts(payload.headers));
+    expect(plain.body).toEqual({
+      status: 200,
+      features: { [id]: { defaultValue: false, rules: [{ condition: { email: 'alice@example.com' }, force: true }] } },
+      dateUpdated: ((await payload.json()) as Payload).dateUpdated,
+    });
+    await admin.refused(404, getSdkPayloadForEvaluation, { params: { key: 'sdk-unknown' } });
+    const unhashed = await newConnection(admin);
+    expect(facts((await get(unhashed.key)).headers).at(-1)).toBeNull();
   });
 
   test('a tag that is still right answers 304, in every process, also after a landing elsewhere [flags M96]', async () => {

@@ -36,18 +36,20 @@ export function payloadRoute(tools: { source: PayloadSource; settings: Settings;
   const deliver = (
     request: IncomingMessage,
     response: ServerResponse,
-    { version }: ServedConnection,
-    { bodies }: Served,
+    connection: ServedConnection,
+    served: Served,
   ) => {
+    const { bodies } = served;
+    const { version } = connection;
     const ifNoneMatch = request.headers['if-none-match'];
     const known = ifNoneMatch === undefined ? null : bodies.matching(ifNoneMatch);
-    const age = source.age();
+    const age = source.age(connection);
     if (known !== null) {
-      response.writeHead(304, headers.notModified(bodies, known, version, age)).end();
+      response.writeHead(304, headers.notModified(served, known, version, age)).end();
       return;
     }
     const body = bodies.best(acceptedCodings(request.headers['accept-encoding'] as string | undefined));
-    response.writeHead(200, headers.whole(bodies, body, version, age));
+    response.writeHead(200, headers.whole(served, body, version, age));
     response.end(request.method === 'HEAD' ? undefined : body.bytes);
   };
 
@@ -61,7 +63,7 @@ export function payloadRoute(tools: { source: PayloadSource; settings: Settings;
     if (served !== null && connection.version >= least) return deliver(request, response, connection, served);
     servedSince(connection, least).then(
       (caughtUp) => {
-        if (caughtUp === null) refuse(response, notYet);
+        if (caughtUp === null) refuse(response, connection.served === null ? failed : notYet);
         else deliver(request, response, connection, caughtUp);
       },
       (error: unknown) => {

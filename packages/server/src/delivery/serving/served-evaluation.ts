@@ -6,6 +6,7 @@ import {
   type RemoteEvaluation,
   remoteEvaluation,
 } from '@halyard/evaluation';
+import { invalid } from '../../platform/index.ts';
 import type { Served } from './source.ts';
 import { boundedExpression } from './time-bound.ts';
 
@@ -17,7 +18,16 @@ export interface ServedEvaluation {
 
 const prepared = new WeakMap<Served, ServedEvaluation>();
 
-/** The evaluation of what is served: compiled when it is first asked for, and kept for as long as that is served. */
+/** Said by an edge that serves a payload which it cannot read. */
+const notEvaluable =
+  'This edge cannot evaluate values of this SDK connection: its payload is encrypted or has hashed operands, which an edge can ' +
+  'read only with HALYARD_EDGE_SECRET_KEY.';
+
+/**
+ * The evaluation of what is served: compiled when it is first asked for, and kept for as long as that is served.
+ *
+ * @throws Refusal (invalid) when it is not known here in a form from which values can be evaluated
+ */
 export function evaluationOf(served: Served): ServedEvaluation {
   let evaluation = prepared.get(served);
   if (evaluation === undefined) {
@@ -28,6 +38,7 @@ export function evaluationOf(served: Served): ServedEvaluation {
 }
 
 function prepare({ unhashed, change }: Served): ServedEvaluation {
+  if (unhashed === null) throw invalid(notEvaluable);
   const { features, experiments, savedGroups } = unhashed;
   const payload: EvaluablePayload = {
     features: JSON.parse(features),

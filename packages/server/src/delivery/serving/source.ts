@@ -10,10 +10,13 @@ export interface Served {
   readonly change: ConfigurationVersion;
   /** What its streams are told. */
   readonly event: StreamEvent;
-  /** The plain payload, whether or not it goes out encrypted. */
-  readonly text: PayloadText;
-  /** The same with the operands of secure attributes as they were written: what values are evaluated from. */
-  readonly unhashed: PayloadText;
+  /** The plain payload, whether or not it goes out encrypted; null: an edge passes it on unread, without its key. */
+  readonly text: PayloadText | null;
+  /**
+   * The same with the operands of secure attributes as they were written: what values are evaluated from. Null: an edge does
+   * not have it, and values cannot be evaluated there.
+   */
+  readonly unhashed: PayloadText | null;
 }
 
 /** A connection as the public routes see it. */
@@ -29,8 +32,8 @@ export interface ServedConnection {
   readonly version: number;
   /** Makes what is not at hand yet, out of what is known here. */
   prepare(): Promise<void>;
-  /** Asks for the newest configuration version and serves it. */
-  catchUp(): Promise<void>;
+  /** Asks for the newest configuration version, of which at least this one is wanted, and serves it. */
+  catchUp(least: number): Promise<void>;
 }
 
 /** Where the public routes find what they serve: the service fills it from its states, an edge from its upstream. */
@@ -40,6 +43,6 @@ export interface PayloadSource {
   connections(): Iterable<ServedConnection>;
   /** Whether a key that is not known does not exist: false until the list of keys has been read once. */
   readonly knowsAllKeys: boolean;
-  /** Seconds since what is served was last known to be the newest; null: it is known to be. */
-  age(): number | null;
+  /** Seconds since what is served of a connection was last known to be the newest; null: it is known to be. */
+  age(connection: ServedConnection): number | null;
 }

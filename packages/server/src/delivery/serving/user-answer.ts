@@ -15,7 +15,7 @@ export function answerUser(
   source: PayloadSource,
 ): void {
   const bytes = text === null ? null : Buffer.from(text);
-  const age = source.age();
+  const age = source.age(connection);
   response.writeHead(status, [
     ...anyOrigin,
     'Cache-Control',

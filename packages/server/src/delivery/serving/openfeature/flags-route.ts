@@ -36,9 +36,9 @@ interface Asked {
 export function flagsRoute({ source, log }: { source: PayloadSource; log: Log }): PublicRoute {
   const ask = async (request: IncomingMessage): Promise<Asked> => {
     const { clientKey, connection } = connectionOf(request, source);
-    const isFreshEnough = freshness(request, connection);
+    const { least, isFreshEnough } = freshness(request, connection);
     const user = { attributes: attributesOf(await bodyOf(request)) };
-    const served = await servedOnce(connection, isFreshEnough);
+    const served = await servedOnce(connection, least, isFreshEnough);
     if (served === null) throw new NoFlags({ status: 503, errorDetails: notYet.error });
     return { clientKey, connection, served, user };
   };
@@ -116,14 +116,21 @@ function connectionOf(
 }
 
 /** How new an answer must be: as its headers say, and as an event said that made the client ask. */
-function freshness(request: IncomingMessage, connection: ServedConnection): (served: Served) => boolean {
-  const least = minVersionOf(request);
-  if (least === null) throw new NoFlags({ status: 400, errorCode: 'GENERAL', errorDetails: badMinVersion.error });
+function freshness(
+  request: IncomingMessage,
+  connection: ServedConnection,
+): { least: number; isFreshEnough: (served: Served) => boolean } {
+  const wanted = minVersionOf(request);
+  if (wanted === null) throw new NoFlags({ status: 400, errorCode: 'GENERAL', errorDetails: badMinVersion.error });
   const query = new URLSearchParams(request.url?.split('?')[1]);
   const version = versionOf(query.get('flagConfigEtag') ?? '');
   const since = version === null ? readSeconds(query.get('flagConfigLastModified') ?? '') : null;
-  return ({ change }) =>
-    connection.version >= Math.max(least, version ?? 0) && (since === null || secondsOf(change.instant) >= since);
+  const least = Math.max(wanted, version ?? 0);
+  return {
+    least,
+    isFreshEnough: ({ change }) =>
+      connection.version >= least && (since === null || secondsOf(change.instant) >= since),
+  };
 }
 
 /** Unix seconds or ISO 8601, in whole seconds; null: it is neither. */
