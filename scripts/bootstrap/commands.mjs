@@ -33,6 +33,11 @@ export const commands = {
     about: 'the same, started again at every change',
     steps: program('packages/server/src/main.ts', '--watch', '--watch-preserve-output'),
   },
+  edge: {
+    about: 'install and start an edge: serves what another Halyard serves, also while that one is away',
+    takesNothing: true,
+    steps: program('packages/server/src/edge.ts'),
+  },
   test: {
     usesBrowser: true,
     about: 'all checks of lint, then all tests; with arguments only the tests they choose, e.g. -- flags -t coverage',

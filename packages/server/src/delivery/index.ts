@@ -1,8 +1,9 @@
-/** SDK delivery: connections, payloads kept in memory and ready to send, streams. Fills `DeliveredFeatures` and `References`. */
+/** SDK delivery: connections, payloads kept in memory and ready to send, streams; the edge. Fills `DeliveredFeatures` and `References`. */
 export { connectionUse } from './connection-use.ts';
 export { connectionReferences, connectionService } from './connections.ts';
 export { deliveredFeatures } from './delivered-features.ts';
 export { Delivery } from './delivery.ts';
+export { Edge, type EdgeOptions } from './edge/edge.ts';
 export { LastKnownGood } from './last-known-good.ts';
 export { CompiledConnection } from './payload/compiled-connection.ts';
 export { PayloadChanges } from './payload/payload-changes.ts';

@@ -1,13 +1,14 @@
 /** What everything stands on: settings, database, time, ids, errors, jobs, news between processes. */
 export { backoff } from './backoff.ts';
 export { type Build, readBuild } from './build.ts';
+export { readCheckedFile, removeDrafts, writeCheckedFile } from './checked-file.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { isDatabaseAway } from './database/away.ts';
 export { type Address, connect, type Db, Sockets, type Tx } from './database/connect.ts';
 export { DatabaseError, migrate } from './database/migrate.ts';
 export { Presence } from './database/presence.ts';
 export { isEmailAddress } from './email-address.ts';
-export { DataDirectoryError, startEmbeddedPostgres } from './embedded-postgres/index.ts';
+export { DataDirectoryError, inDataDirectory, startEmbeddedPostgres } from './embedded-postgres/index.ts';
 export type { EntitlementName } from './entitlement-names.ts';
 export {
   conflict,
@@ -30,5 +31,5 @@ export { persist } from './persist.ts';
 export { isPublicHost } from './public-host.ts';
 export { judgeRegularExpression, type RegularExpressionVerdict } from './regular-expression/index.ts';
 export { compareSecrets, digest, readSecrets, type Secrets, sealingKey } from './secrets.ts';
-export { rateLimit, readSettings, SettingError, type Settings } from './settings.ts';
+export { rateLimit, readSettings, SettingError, type Settings, settingsTable } from './settings.ts';
 export { within } from './within.ts';

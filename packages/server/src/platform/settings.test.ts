@@ -24,6 +24,8 @@ describe('settings', () => {
         ENTITLEMENTS: 'ramp-schedules, releases,',
         API_ALLOW_SKIP_PAGINATION: '1',
         CACHE_CONTROL_MAX_AGE: '0',
+        HALYARD_UPSTREAM: 'https://flags.example.com/',
+        HALYARD_EDGE_CLIENT_KEYS: 'sdk-a, sdk-b,sdk-a,',
       }),
     ).toMatchObject({
       PORT: 0,
@@ -33,6 +35,8 @@ describe('settings', () => {
       ENTITLEMENTS: ['ramp-schedules', 'releases'],
       API_ALLOW_SKIP_PAGINATION: true,
       CACHE_CONTROL_MAX_AGE: 0,
+      HALYARD_UPSTREAM: 'https://flags.example.com',
+      HALYARD_EDGE_CLIENT_KEYS: ['sdk-a', 'sdk-b'],
     });
   });
 
@@ -56,6 +60,12 @@ describe('settings', () => {
     ['DATA_ENCRYPTION_KEY', 'abc'],
     ['LOG_LEVEL', 'loud'],
     ['SSE_LIFETIME_SECONDS', '0'],
+    ['HALYARD_UPSTREAM', 'flags.example.com'],
+    ['HALYARD_EDGE_CLIENT_KEYS', ' , '],
+    ['HALYARD_EDGE_CLIENT_KEYS', 'sdk-a,secret_b'],
+    ['HALYARD_EDGE_CLIENT_KEYS', 'sdk-a sdk-b'],
+    ['HALYARD_EDGE_SECRET_KEY', 'sdk-a'],
+    ['HALYARD_EDGE_SECRET_KEY', 'with space'],
   ])('%s cannot be %j, and the refusal is one line that names it', (name, value) => {
     const read = () => readSettings({ [name]: value });
     expect(read).toThrow(SettingError);
@@ -63,7 +73,13 @@ describe('settings', () => {
   });
 
   test('a refusal does not repeat a secret', () => {
-    for (const name of ['JWT_SECRET', 'DATA_ENCRYPTION_KEY', 'DATABASE_URL', 'SECRET_API_KEY']) {
+    for (const name of [
+      'JWT_SECRET',
+      'DATA_ENCRYPTION_KEY',
+      'DATABASE_URL',
+      'SECRET_API_KEY',
+      'HALYARD_EDGE_SECRET_KEY',
+    ]) {
       expect(() => readSettings({ [name]: 'hunter2 hunter2' })).toThrow(/^(?!.*hunter2)/);
     }
   });

@@ -113,6 +113,27 @@ const entitlementList: Parse<readonly EntitlementName[] | 'all'> = (value) => {
   return known;
 };
 
+/** A client key, as it stands in a path. */
+const clientKey = /^[\w.~-]{1,200}$/;
+
+const clientKeys: Parse<readonly string[]> = (value) => {
+  const keys = [...new Set(value.split(',').map((key) => key.trim()))].filter((key) => key !== '');
+  if (keys.length === 0) throw new Error('must name at least one client key');
+  if (keys.some((key) => key.startsWith('secret_'))) {
+    throw new Error(
+      'holds a secret key; client keys begin with "sdk-", and a secret key goes into HALYARD_EDGE_SECRET_KEY',
+    );
+  }
+  if (!keys.every((key) => clientKey.test(key))) throw new Error('must be client keys with commas between them');
+  return keys;
+};
+
+const edgeSecretKey: Parse<string> = (value) => {
+  if (value.startsWith('sdk-')) throw new Error('is a client key; those go into HALYARD_EDGE_CLIENT_KEYS');
+  if (/[^\x21-\x7e]/.test(value)) throw new Error('must be printable ASCII without spaces');
+  return value;
+};
+
 const longestDelay = 2_147_483;
 
 /** Every setting of the service: the one place that knows their names, what they may be and what holds without them. */
@@ -185,6 +206,18 @@ export const settingsTable = {
     'Seconds after which a stream is closed; clients connect again',
   ),
   SSE_MAX_CONNECTIONS: optional(integer(1, 10_000_000), 'Most streams that one process holds open; above: 503'),
+  HALYARD_UPSTREAM: optional(
+    httpAddress,
+    'For `npm run edge`: address of the Halyard to follow, with or without `/api`',
+  ),
+  HALYARD_EDGE_CLIENT_KEYS: optional(
+    clientKeys,
+    'For `npm run edge`: client keys of the SDK connections to serve, with commas between them',
+  ),
+  HALYARD_EDGE_SECRET_KEY: optional(
+    edgeSecretKey,
+    'For `npm run edge`, instead: a secret key (`readonly` is enough) that sees the SDK connections to serve',
+  ),
 } as const satisfies Record<string, Setting<unknown>>;
 
 type Table = typeof settingsTable;

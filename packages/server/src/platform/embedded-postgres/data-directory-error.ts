@@ -36,3 +36,16 @@ export function explainFailure(error: unknown, dataDirectory: string): unknown {
     cause: error,
   });
 }
+
+/**
+ * Does something with the data directory.
+ *
+ * @throws DataDirectoryError when the operating system refuses what the operator can mend
+ */
+export async function inDataDirectory<Result>(dataDirectory: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw explainFailure(error, dataDirectory);
+  }
+}

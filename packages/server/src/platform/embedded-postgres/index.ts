@@ -15,7 +15,7 @@ import { prepareDataDirectory } from './prepare-directory.ts';
 import { attachOrStart, startAgain } from './start-server.ts';
 import { supervise } from './supervise.ts';
 
-export { DataDirectoryError } from './data-directory-error.ts';
+export { DataDirectoryError, inDataDirectory } from './data-directory-error.ts';
 
 type Say = (line: string) => void;
 
