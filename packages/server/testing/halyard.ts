@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,17 +18,23 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A running service: a process of its own, as an operator starts it. */
-export interface Halyard {
+/** A process of its own, as an operator starts it. */
+export interface RunningProgram {
   readonly url: string;
   readonly processId: number;
-  readonly admin: Client;
   /** What it printed until it was ready. */
   readonly greeting: string;
+  /** What it has printed until now. */
+  output(): string;
   /** Resolves when the process has ended. */
   readonly ended: Promise<Ended>;
   /** Sends a signal, as `kill` does, and waits for the end. */
   end(signal: NodeJS.Signals): Promise<Ended>;
+}
+
+/** A running service. */
+export interface Halyard extends RunningProgram {
+  readonly admin: Client;
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -36,24 +44,36 @@ const program = (name: string) => fileURLToPath(new URL(`../src/${name}.ts`, imp
 /** Starts the service, and resolves when it says that it is ready. Its port is free, its logs are warnings at least. */
 export async function startHalyard(environment: Environment): Promise<Halyard> {
   const settings = { PORT: '0', LOG_LEVEL: 'warn', SECRET_API_KEY: secretKey, ...environment };
-  const child = run('main', [], settings);
+  const running = await start('main', settings, /^Halyard is ready at (\S+)$/m);
+  return { ...running, admin: client(running.url, settings.SECRET_API_KEY) };
+}
+
+/** Starts an edge, and resolves when it is ready, or says that it waits for its upstream. */
+export const startEdge = (environment: Environment): Promise<RunningProgram> =>
+  start(
+    'edge',
+    { PORT: '0', LOG_LEVEL: 'warn', ...environment },
+    /^(?:Halyard edge is ready|The edge listens) at (\S+)(?:$| and waits)/m,
+  );
+
+/** @param ready the line by which it says so, and where it listens */
+async function start(name: string, environment: Environment, ready: RegExp): Promise<RunningProgram> {
+  const child = run(name, [], environment);
   const ended = endOf(child);
-  const ready = Promise.withResolvers<{ url: string; greeting: string }>();
-  let greeting = '';
+  const said = Promise.withResolvers<{ url: string; greeting: string }>();
+  let output = '';
   child.stdout?.on('data', (chunk: string) => {
-    greeting += chunk;
-    const url = /^Halyard is ready at (\S+)$/m.exec(greeting)?.[1];
-    if (url !== undefined) ready.resolve({ url, greeting });
+    output += chunk;
+    const url = ready.exec(output)?.[1];
+    if (url !== undefined) said.resolve({ url, greeting: output });
   });
   void ended.then(({ code, stdout, stderr }) =>
-    ready.reject(new Error(`The service ended with ${code} before it was ready:\n${stdout}${stderr}`)),
+    said.reject(new Error(`The program ${name} ended with ${code} before it was ready:\n${stdout}${stderr}`)),
   );
-  const { url, greeting: said } = await ready.promise;
   return {
-    url,
+    ...(await said.promise),
+    output: () => output,
     processId: child.pid ?? 0,
-    admin: client(url, settings.SECRET_API_KEY),
-    greeting: said,
     ended,
     end(signal) {
       child.kill(signal);
@@ -102,6 +122,16 @@ export async function endAll(): Promise<void> {
       return closed;
     }),
   );
+}
+
+/** A port of this machine that nobody listens on. */
+export async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return String(port);
 }
 
 export interface DataDirectory {
