@@ -22,7 +22,7 @@ export async function benchDelivery({ url, admin }: Halyard): Promise<Row[]> {
 }
 
 /** The tag of the payload once its compressed bodies are there as well. */
-async function settledTag(address: string): Promise<string> {
+export async function settledTag(address: string): Promise<string> {
   for (;;) {
     const response = await fetch(address, { headers: { 'accept-encoding': 'gzip' } });
     const body = await response.text();

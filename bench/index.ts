@@ -1,12 +1,13 @@
 /**
  * Measures what the project promises, beside a peer or the physical floor in the same run, and prints tables:
- *   npm run bench [-- evaluation | remote-evaluation | compile | delivery | streams | admin | start …]
+ *   npm run bench [-- evaluation | remote-evaluation | compile | delivery | streams | edge | admin | start …]
  */
 import { cpus, totalmem } from 'node:os';
 import { endAll, type Halyard, newDataDirectory } from '../packages/server/testing/halyard.ts';
 import { benchAdmin } from './admin.ts';
 import { benchCompile } from './compile.ts';
 import { benchDelivery } from './delivery.ts';
+import { benchEdge } from './edge.ts';
 import { benchEvaluation } from './evaluation.ts';
 import { benchRemoteEvaluation } from './remote-evaluation.ts';
 import { benchStart } from './start.ts';
@@ -28,6 +29,7 @@ const parts: Readonly<Record<string, { title: string; measure(): Promise<Row[]> 
   compile: { title: 'Compiling payloads', measure: async () => benchCompile() },
   delivery: { title: 'SDK payloads beside bare node:http', measure: async () => benchDelivery(await service()) },
   streams: { title: 'Streams beside bare node:http', measure: async () => benchStreams(await service()) },
+  edge: { title: 'Edge beside bare node:http', measure: async () => benchEdge(await service()) },
   admin: { title: 'Admin API beside bare node:http', measure: async () => benchAdmin(await service()) },
   start: { title: 'Starting', measure: benchStart },
 };

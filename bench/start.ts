@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { newDataDirectory, startHalyard } from '../packages/server/testing/halyard.ts';
+import { residentMegabytes } from './support/memory.ts';
 import { bounded, median, progress, type Row } from './support/rows.ts';
 
 const idleSeconds = 60;
@@ -35,8 +35,8 @@ async function idleMemory(): Promise<number> {
   const halyard = await startHalyard({ HALYARD_DATA_DIR: directory.path });
   progress(`  idle for ${idleSeconds} s …`);
   await new Promise((resolve) => setTimeout(resolve, idleSeconds * 1000));
-  const status = readFileSync(`/proc/${halyard.processId}/status`, 'utf8');
+  const memory = residentMegabytes(halyard.processId);
   await halyard.end('SIGTERM');
   await directory.remove();
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+  return memory;
 }
