@@ -45,7 +45,7 @@ export function checkShape(operation: Operation, request: Unchecked): Unchecked 
 export function checkBody<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw invalid(`Body: ${problemsOf(result.error.issues, value)}`);
+  throw invalid(`Body: ${problemsOf(result.error.issues, 'Body', value)}`);
 }
 
 function refuseKeys(query: unknown, lines: string[]): undefined {
