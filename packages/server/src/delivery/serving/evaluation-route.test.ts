@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import http from 'node:http';
 import { getSdkPayload, postAttribute, postProject, updateFeature } from '@halyard/contract';
 import type { Payload } from '@halyard/evaluation';
@@ -108,15 +109,18 @@ describe('the evaluation route', () => {
     expect(await valueOf({ url: `https://example.com/?experiment-${id}=2` })).toEqual({ defaultValue: 'blue' });
   });
 
-  test('secure attributes come as they are, and are compared as they are', async () => {
+  test('secure attributes come hashed where the connection hashes them, as SDKs hold them against downloaded payloads', async () => {
     await service.setSettings({ secureAttributeSalt: 'salt' });
     await service.admin.call(postAttribute, { body: { property: 'email', datatype: 'secureString' } });
     const { key } = await remote({ hashSecureAttributes: true });
     const { id } = await newFeature(service, {
       rules: [{ type: 'force', value: 'true', condition: '{"email":"a@example.com"}' }],
     });
-    const answer = await evaluated(key, { attributes: { email: 'a@example.com' } });
-    expect(answer.features[id]).toEqual({ defaultValue: true });
+    const valueFor = async (email: string) => (await evaluated(key, { attributes: { email } })).features[id];
+    expect(await valueFor(createHash('sha256').update('salta@example.com').digest('hex'))).toEqual({
+      defaultValue: true,
+    });
+    expect(await valueFor('a@example.com')).toEqual({ defaultValue: false });
   });
 
   test.each<[string, unknown, string]>([

@@ -15,7 +15,7 @@ import {
   whyUnknown,
   writing,
 } from './public-route.ts';
-import { evaluationOf } from './served-evaluation.ts';
+import { remoteEvaluationOf } from './served-evaluation.ts';
 import type { PayloadSource, ServedConnection } from './source.ts';
 import { withinTime } from './time-bound.ts';
 import { answerUser } from './user-answer.ts';
@@ -39,7 +39,7 @@ export function evaluationRoute({ source, log }: { source: PayloadSource; log: L
     const asked = readEvaluationRequest(await readJson(request));
     const served = await servedSince(connection, least);
     if (served === null) return refuse(response, connection.served === null ? failed : notYet);
-    const text = withinTime(() => evaluationOf(served).remote(asked));
+    const text = withinTime(() => remoteEvaluationOf(served)(asked));
     answerUser(response, { status: 200, text, more: streaming }, connection, source);
   };
 

@@ -63,11 +63,11 @@ describe('values from any source of payloads', () => {
     headers.get('x-service-config-age'),
   ];
 
-  test('are evaluated from unhashed operands and its saved groups, and tell how old they are', async () => {
+  test('are evaluated with its saved groups, for SDKs as served, for OpenFeature from unhashed operands, and tell how old they are', async () => {
     const remote = await post('/api/eval/sdk-known', { attributes: { id: 'u1' } });
     expect(version(remote)).toEqual(['9', '42']);
     const dateUpdated = '2026-01-31T09:00:00.000Z';
-    expect(await remote.json()).toEqual({ features: { f: { defaultValue: 2 } }, dateUpdated });
+    expect(await remote.json()).toEqual({ features: { f: { defaultValue: 1 } }, dateUpdated });
 
     const flag = await post('/ofrep/v1/evaluate/flags/f', { context: { targetingKey: 'u1' } });
     expect(version(flag)).toEqual(['9', '42']);

@@ -1,53 +1,60 @@
 import {
   compilePayload,
   type EvaluablePayload,
+  type Evaluator,
   type FlagEvaluation,
   flagEvaluation,
   type RemoteEvaluation,
   remoteEvaluation,
 } from '@halyard/evaluation';
 import { invalid } from '../../platform/index.ts';
+import type { PayloadText } from './payload-text.ts';
 import type { Served } from './source.ts';
 import { boundedExpression } from './time-bound.ts';
 
-/** Evaluates what a connection serves, for one user at a time. To be called within `withinTime`. */
-export interface ServedEvaluation {
-  readonly remote: RemoteEvaluation;
-  readonly flags: FlagEvaluation;
-}
+/*
+ * Evaluations of what is served, for one user at a time, to be called within `withinTime`. They are compiled when they are
+ * first asked for, and kept for as long as that is served.
+ */
 
-const prepared = new WeakMap<Served, ServedEvaluation>();
+/** What a user of an SDK gets: from the payload as it is served, so that SDKs treat secure attributes as they always do. */
+export const remoteEvaluationOf = keptFor(({ text, change }): RemoteEvaluation => {
+  const { payload, evaluator } = compile(text);
+  return remoteEvaluation({ ...payload, dateUpdated: change.instant.toISOString() }, evaluator);
+});
+
+/** What a user of OpenFeature gets, who knows nothing of hashed attributes. */
+export const flagEvaluationOf = keptFor(({ unhashed, change }): FlagEvaluation => {
+  const { payload, evaluator } = compile(unhashed);
+  return flagEvaluation(payload, evaluator, change.version);
+});
+
+function keptFor<Evaluation extends object>(prepare: (served: Served) => Evaluation): (served: Served) => Evaluation {
+  const prepared = new WeakMap<Served, Evaluation>();
+  return (served) => {
+    const known = prepared.get(served);
+    if (known !== undefined) return known;
+    const fresh = prepare(served);
+    prepared.set(served, fresh);
+    return fresh;
+  };
+}
 
 /** Said by an edge that serves a payload which it cannot read. */
 const notEvaluable =
   'This edge cannot evaluate values of this SDK connection: its payload is encrypted or has hashed operands, which an edge can ' +
   'read only with HALYARD_EDGE_SECRET_KEY.';
 
-/**
- * The evaluation of what is served: compiled when it is first asked for, and kept for as long as that is served.
- *
- * @throws Refusal (invalid) when it is not known here in a form from which values can be evaluated
- */
-export function evaluationOf(served: Served): ServedEvaluation {
-  let evaluation = prepared.get(served);
-  if (evaluation === undefined) {
-    evaluation = prepare(served);
-    prepared.set(served, evaluation);
+/** @throws Refusal (invalid) where the text is not known here */
+function compile(text: PayloadText | null): { payload: EvaluablePayload; evaluator: Evaluator } {
+  if (text === null) {
+    throw invalid(notEvaluable);
   }
-  return evaluation;
-}
-
-function prepare({ unhashed, change }: Served): ServedEvaluation {
-  if (unhashed === null) throw invalid(notEvaluable);
-  const { features, experiments, savedGroups } = unhashed;
+  const { features, experiments, savedGroups } = text;
   const payload: EvaluablePayload = {
     features: JSON.parse(features),
     ...(experiments !== undefined && { experiments: JSON.parse(experiments) }),
     ...(savedGroups !== undefined && { savedGroups: JSON.parse(savedGroups) }),
   };
-  const evaluator = compilePayload(payload, { regularExpression: boundedExpression });
-  return {
-    remote: remoteEvaluation({ ...payload, dateUpdated: change.instant.toISOString() }, evaluator),
-    flags: flagEvaluation(payload, evaluator, change.version),
-  };
+  return { payload, evaluator: compilePayload(payload, { regularExpression: boundedExpression }) };
 }

@@ -5,7 +5,7 @@ import { readJson } from '../../../http/index.ts';
 import { invalid, type Log, quoted, Refusal } from '../../../platform/index.ts';
 import { minVersionOf, servedOnce } from '../min-version.ts';
 import { badMinVersion, closeAfter, notYet, openToAll, type PublicRoute, writing } from '../public-route.ts';
-import { evaluationOf } from '../served-evaluation.ts';
+import { flagEvaluationOf } from '../served-evaluation.ts';
 import type { PayloadSource, Served, ServedConnection } from '../source.ts';
 import { withinTime } from '../time-bound.ts';
 import { answerUser } from '../user-answer.ts';
@@ -44,7 +44,7 @@ export function flagsRoute({ source, log }: { source: PayloadSource; log: Log })
   };
 
   const answerOne = ({ connection, served, user }: Asked, key: string, response: ServerResponse): void => {
-    const flag = withinTime(() => evaluationOf(served).flags.one(key, user));
+    const flag = withinTime(() => flagEvaluationOf(served).one(key, user));
     if (flag === undefined) {
       const errorDetails = `There is no flag ${quoted(key)} on this SDK connection.`;
       throw new NoFlags({ status: 404, errorCode: 'FLAG_NOT_FOUND', errorDetails });
@@ -57,7 +57,7 @@ export function flagsRoute({ source, log }: { source: PayloadSource; log: Log })
     request: IncomingMessage,
     response: ServerResponse,
   ): void => {
-    const flags = withinTime(() => evaluationOf(served).flags.all(user));
+    const flags = withinTime(() => flagEvaluationOf(served).all(user));
     const text = bulkText(flags, served.change.version, clientKey);
     const tag = `"${hash('sha256', text, 'base64url').slice(0, 27)}"`;
     const isKnown = tagsOf(request.headers['if-none-match']).includes(tag);
