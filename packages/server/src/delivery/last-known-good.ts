@@ -5,10 +5,10 @@ import {
   type Journal,
   type Log,
   type Presence,
-  readSealed,
+  readCheckedFile,
   type SealedPosition,
   tryLock,
-  writeSealed,
+  writeCheckedFile,
 } from '../platform/index.ts';
 import { keepStates, type LiveStates, type OrganizationStates, readKeptStates } from '../record/index.ts';
 import { connectionKind } from './connection.ts';
@@ -29,7 +29,7 @@ interface Knowledge {
   readonly changes: SealedPosition;
 }
 
-const knowledge = { file: 'known', content: 'knowledge' };
+const knowledge = { file: 'known', kind: 'knowledge-1' };
 const confirmEvery = 5_000;
 
 export interface LastKnownGoodTools {
@@ -121,15 +121,14 @@ export class LastKnownGood {
   }
 
   async #writeKnowledge(): Promise<void> {
-    const { presence, key } = this.#tools;
-    const { known } = presence;
+    const { known } = this.#tools.presence;
     const [states, changes] = [this.#states.position, this.#changes.position];
     if (known === null || states === null || changes === null) return;
     // First what it speaks of must be on disk.
     await this.#states.sync();
     await this.#changes.sync();
     const entry: Knowledge = { at: known.toISOString(), states, changes };
-    await writeSealed(join(this.#own.directory, knowledge.file), key, knowledge.content, entry);
+    await writeCheckedFile(join(this.#own.directory, knowledge.file), knowledge.kind, JSON.stringify(entry));
   }
 
   async #best(): Promise<Copy | null> {
@@ -144,13 +143,13 @@ export class LastKnownGood {
 
   async #read(directory: string): Promise<Copy | { problem: string }> {
     const { key } = this.#tools;
-    const reading = await readSealed(join(directory, knowledge.file), key, knowledge.content);
-    if ('problem' in reading) return reading;
+    const knowing = await readCheckedFile(join(directory, knowledge.file), knowledge.kind);
+    if (knowing.content === null) return { problem: knowing.problem ?? 'nobody knows how old it is' };
     const states = await readKeptStates(directory, key);
     if ('problem' in states) return states;
     const changes = await readKeptChanges(directory, key);
     if ('problem' in changes) return changes;
-    const known = reading.entries[0] as Knowledge;
+    const known = JSON.parse(knowing.content.toString()) as Knowledge;
     if (endsBefore(states.position, known.states) || endsBefore(changes.position, known.changes)) {
       return { problem: 'it ends before what it is known to have held' };
     }

@@ -23,7 +23,7 @@ export {
 export { type FileLock, tryLock } from './file-lock.ts';
 export { idMaker, type NewId } from './ids.ts';
 export { type Job, startJobs } from './jobs.ts';
-export { Journal, readSealed, type SealedPosition, writeSealed } from './journal.ts';
+export { Journal, readSealed, type SealedPosition } from './journal.ts';
 export { createLog, type Log } from './log.ts';
 export { withMaskedKeys } from './masked-keys.ts';
 export { announce, announcement, listenToNews, type News } from './news.ts';

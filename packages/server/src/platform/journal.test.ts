@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { cleanUp, temporaryDirectory } from '../../testing/platform/embedded-postgres/workspace.ts';
-import { Journal, readSealed, writeSealed } from './journal.ts';
+import { Journal, readSealed } from './journal.ts';
 import { createLog } from './log.ts';
 
 const key = Buffer.alloc(32, 7);
@@ -143,11 +143,5 @@ describe('a sealed file', () => {
     expect(await read()).toEqual(problem);
     await writeFile(path, '{"some":"other file"}\n');
     expect(await read()).toEqual(problem);
-  });
-
-  test('of one entry is replaced as a whole', async () => {
-    await writeSealed(path, key, 'one', { n: 1 });
-    await writeSealed(path, key, 'one', { n: 2 });
-    expect(await readSealed(path, key, 'one')).toMatchObject({ entries: [{ n: 2 }] });
   });
 });

@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { fdatasync, renameSync, writeSync } from 'node:fs';
-import { type FileHandle, open, readFile, rename, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { backoff } from './backoff.ts';
 import type { Log } from './log.ts';
@@ -71,15 +71,6 @@ export async function readSealed(path: string, key: Buffer, content: string): Pr
   if (end === -1) return { problem: 'it was not begun to the end' };
   entries.splice(end, 1);
   return { entries, position: { generation: header.generation ?? '', appended: entries.length - end } };
-}
-
-/** Writes a sealed file of one entry, whole or not at all. */
-export async function writeSealed(path: string, key: Buffer, content: string, entry: object): Promise<void> {
-  const lines = new Lines(key);
-  const draft = `${path}.new`;
-  const text = [headerOf(content), entry, endOfSnapshot].map((line) => lines.add(JSON.stringify(line))).join('');
-  await writeFile(draft, text, { mode: 0o600 });
-  await rename(draft, path);
 }
 
 /** Seals line after line. */
