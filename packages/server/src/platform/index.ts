@@ -27,9 +27,14 @@ export { Journal, readSealed, type SealedPosition, writeSealed } from './journal
 export { createLog, type Log } from './log.ts';
 export { withMaskedKeys } from './masked-keys.ts';
 export { announce, announcement, listenToNews, type News } from './news.ts';
+export { oneAtATime } from './one-at-a-time.ts';
+export { type Outcome, type Outgoing, objectionToHeaders, outgoingRequests } from './outgoing.ts';
 export { persist } from './persist.ts';
 export { isPublicHost } from './public-host.ts';
 export { judgeRegularExpression, type RegularExpressionVerdict } from './regular-expression/index.ts';
+export { type SecretTexts, secretTexts } from './secret-texts.ts';
 export { compareSecrets, digest, readSecrets, type Secrets, sealingKey } from './secrets.ts';
+export type { ServerWebhook } from './server-webhooks.ts';
 export { rateLimit, readSettings, SettingError, type Settings, settingsTable } from './settings.ts';
 export { within } from './within.ts';
+export { type Attempt, type WorkItem, type WorkKind, WorkQueue } from './work-queue.ts';
