@@ -19,6 +19,6 @@ export * from './projects.ts';
 export type { RampAction } from './ramp-actions.ts';
 export type { Prerequisite, SavedGroupTargeting } from './rule-targeting.ts';
 export * from './sdk-connections.ts';
-export { remoteEvaluationBody, type SdkRoute, type SdkRoute, sdkRoutes, sdkRoutes } from './sdk-routes.ts';
+export { remoteEvaluationBody, type SdkRoute, sdkRoutes } from './sdk-routes.ts';
 export * from './sdk-webhooks.ts';
 export * from './webhook-secrets.ts';
