@@ -1,13 +1,27 @@
 import * as attributes from './attributes.ts';
 import * as environments from './environments.ts';
+import * as eventWebhooks from './event-webhooks.ts';
 import * as features from './features.ts';
 import * as members from './members.ts';
 import * as meta from './meta.ts';
 import type { Operation } from './operation.ts';
 import * as projects from './projects.ts';
 import * as sdkConnections from './sdk-connections.ts';
+import * as sdkWebhooks from './sdk-webhooks.ts';
+import * as webhookSecrets from './webhook-secrets.ts';
 
-const areas: readonly object[] = [projects, environments, features, sdkConnections, attributes, members, meta];
+const areas: readonly object[] = [
+  projects,
+  environments,
+  features,
+  sdkConnections,
+  sdkWebhooks,
+  eventWebhooks,
+  webhookSecrets,
+  attributes,
+  members,
+  meta,
+];
 
 const isOperation = (declared: unknown): declared is Operation =>
   typeof declared === 'object' && declared !== null && 'method' in declared && 'response' in declared;

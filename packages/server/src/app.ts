@@ -11,16 +11,19 @@ import {
   roleReferences,
 } from './access/index.ts';
 import {
+  changesOnConnectionDeletion,
   connectionReferences,
   connectionService,
   connectionUse,
   Delivery,
   deliveredFeatures,
-  deliveryRoutes,
+  deliveryWebhooks,
+  PayloadListeners,
   publicRoutes,
 } from './delivery/index.ts';
 import { featureReferences, featureRoutes, ruleKinds, scheduledChanges } from './flags/index.ts';
 import { createHttp, descriptionRoutes, healthRoutes, listen, pagination, rateLimiter } from './http/index.ts';
+import { eventWebhookReferences, eventWebhooks } from './insights/index.ts';
 import { operatorServices } from './operator-services.ts';
 import {
   entitlements,
@@ -39,13 +42,16 @@ import {
   type Log,
   migrate,
   type News,
+  outgoingRequests,
   persist,
   rateLimit,
   SettingError,
   type Settings,
+  secretTexts,
   startJobs,
+  WorkQueue,
 } from './platform/index.ts';
-import { resourceKit } from './resources/index.ts';
+import { plainKit, resourceKit } from './resources/index.ts';
 import { revisionEngine } from './revisions/index.ts';
 import { type DatabaseAway, followDatabase, joinDatabase, openStorage } from './storage.ts';
 import { attributeReferences, attributeService, targetingRoutes } from './targeting/index.ts';
@@ -110,20 +116,35 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
     attributeReferences,
     connectionReferences,
     featureReferences({ revisions, kinds, clock }),
+    eventWebhookReferences(newId),
   ];
 
   const use = connectionUse({ db, clock, log });
   opened.defer(() => use.stop());
-  const delivery = new Delivery({ live, changes, presence, kinds, clock, log, noteUse: use.note });
+  const work = new WorkQueue({ db, clock, log });
+  const listeners = new PayloadListeners({ db, live, work, serverWebhooks: settings.WEBHOOKS });
+  const delivery = new Delivery({ live, changes, presence, listeners, kinds, clock, log, noteUse: use.note });
   delivery.start();
   opened.defer(() => delivery.stop());
+  opened.defer(() => work.stop());
 
   const limit = rateLimit(settings);
   const limiter = limit === null ? null : rateLimiter(limit, { db, clock, log });
   opened.defer(() => limiter?.stop());
   const publicly = publicRoutes({ source: delivery, settings, clock, log });
   const origin = settings.APP_ORIGIN ?? publicBase(settings).replace(/\/api$/, '');
-  const connections = connectionService(kit, { newId, entitlements: granted, hosted: settings.HOSTED });
+  const connections = connectionService(kit, {
+    newId,
+    entitlements: granted,
+    hosted: settings.HOSTED,
+    changesOnDeletion: (id, by) => changesOnConnectionDeletion(id, by, newId),
+  });
+  const outgoing = outgoingRequests({ allowPrivate: settings.OUTBOUND_ALLOW_PRIVATE_HOSTS });
+  const plain = plainKit({ db, recorder });
+  const texts = secretTexts(storage.secrets);
+  const telling = { db, clock, log, newId, live, recorder, work, texts, outgoing, kit: plain };
+  const webhooks = deliveryWebhooks({ ...telling, settings, delivery, listeners, connections });
+  const events = eventWebhooks({ ...telling, calls: webhooks.calls });
 
   const http = createHttp({
     routes: [
@@ -143,7 +164,8 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
         newId,
         deliveredFeatures: deliveredFeatures(delivery),
       }),
-      ...deliveryRoutes(connections, delivery),
+      ...webhooks.routes,
+      ...events.routes,
       versionRoute(build),
     ],
     openRoutes: [...healthRoutes({ presence }), ...descriptionRoutes(operations, publicBase(settings))],
@@ -168,7 +190,13 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
     log,
   });
 
-  const jobs = [scheduledChanges({ live, recorder, clock })];
+  const jobs = [scheduledChanges({ live, recorder, clock }), ...webhooks.jobs, events.dispatch, work.job()];
+  const takeUpWork = (): void => {
+    events.dispatch
+      .run()
+      .then(() => work.wake())
+      .catch((error: unknown) => log.warn({ err: error }, 'Work that is due could not be taken; it is tried again'));
+  };
   const { first, joined } = await joinDatabase(
     storage,
     options,
@@ -187,9 +215,15 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
   opened.defer(() => publicly.stop());
   await listen(http, settings);
 
+  const handlers = {
+    onNews: (news: News) => (news.topic === 'work' ? takeUpWork() : delivery.hear(news)),
+    async onGap() {
+      await delivery.catchUp();
+      takeUpWork();
+    },
+  };
   const follow = async (): Promise<void> => {
     const started = await joined;
-    const handlers = { onNews: (news: News) => delivery.hear(news), onGap: () => delivery.catchUp() };
     followDatabase(storage, options, handlers, opened);
     keepJobs(address, log, jobs, opened);
     await storage.lastKnownGood.begin();
@@ -204,6 +238,7 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
     firstStart: first,
     async runJobs() {
       for (const job of jobs) await job.run();
+      await work.finishDue();
       await use.write();
     },
     stop: () => opened.disposeAsync(),

@@ -1,34 +1,53 @@
 import {
   deleteAttribute,
   deleteEnvironment,
+  deleteEventWebhook,
   deleteFeature,
   deleteProject,
   deleteSdkConnection,
+  deleteSdkWebhook,
+  deleteWebhookSecret,
+  getEventWebhook,
+  getEventWebhookLogs,
   getFeature,
   getFeatureKeys,
   getProject,
   getSdkConnection,
   getSdkPayload,
   getSdkPayloadForEvaluation,
+  getSdkWebhook,
   getVersion,
+  getWebhookSecret,
   listAttributes,
   listEnvironments,
+  listEventWebhooks,
   listFeatures,
   listMembers,
   listProjects,
   listSdkConnections,
+  listSdkWebhookDeliveries,
+  listSdkWebhooks,
+  listWebhookSecrets,
   lookupSdkConnectionByKey,
   type Operation,
   operations,
   postAttribute,
   postEnvironment,
+  postEventWebhook,
   postFeature,
   postProject,
   postSdkConnection,
+  postSdkWebhook,
+  postWebhookSecret,
   putAttribute,
   putEnvironment,
+  putEventWebhook,
   putProject,
   putSdkConnection,
+  putSdkWebhook,
+  putWebhookSecret,
+  testEventWebhook,
+  testSdkWebhook,
   toggleFeature,
   updateFeature,
 } from '@halyard/contract';
@@ -45,6 +64,9 @@ interface Belongings {
   readonly feature: string;
   readonly connection: string;
   readonly key: string;
+  readonly sdkWebhook: string;
+  readonly eventWebhook: string;
+  readonly webhookSecret: string;
   readonly owner: string;
 }
 
@@ -53,6 +75,14 @@ type Crossing = (theirs: Belongings) => { status: 200 | 400 | 404; input?: Wrong
 
 const feature = { id: 'crossing', defaultValue: 'false' };
 const connection = { name: 'Crossing', language: 'javascript', environment: 'production' };
+
+const eventWebhook = {
+  name: 'Crossing',
+  url: 'https://example.com',
+  enabled: false,
+  events: ['feature.*'],
+  payloadType: 'json' as const,
+};
 
 const crossings = new Map<Operation, Crossing>([
   [listProjects, () => ({ status: 200 })],
@@ -85,6 +115,41 @@ const crossings = new Map<Operation, Crossing>([
   [lookupSdkConnectionByKey, ({ key }) => ({ status: 404, input: { params: { key } } })],
   [getSdkPayload, ({ key }) => ({ status: 404, input: { params: { key } } })],
   [getSdkPayloadForEvaluation, ({ key }) => ({ status: 404, input: { params: { key } } })],
+  [listSdkWebhooks, ({ connection: id }) => ({ status: 404, input: { params: { id } } })],
+  [
+    postSdkWebhook,
+    ({ connection: id }) => ({
+      status: 404,
+      input: { params: { id }, body: { name: 'Own', endpoint: 'https://example.com' } },
+    }),
+  ],
+  ...[getSdkWebhook, deleteSdkWebhook, testSdkWebhook, listSdkWebhookDeliveries].map(
+    (operation): [Operation, Crossing] => [
+      operation,
+      ({ connection: id, sdkWebhook: webhookId }) => ({ status: 404, input: { params: { id, webhookId } } }),
+    ],
+  ),
+  [
+    putSdkWebhook,
+    ({ connection: id, sdkWebhook: webhookId }) => ({
+      status: 404,
+      input: { params: { id, webhookId }, body: { name: 'Taken' } },
+    }),
+  ],
+  [listEventWebhooks, () => ({ status: 200 })],
+  [postEventWebhook, ({ project }) => ({ status: 400, input: { body: { ...eventWebhook, projects: [project] } } })],
+  ...[getEventWebhook, deleteEventWebhook, getEventWebhookLogs, testEventWebhook].map(
+    (operation): [Operation, Crossing] => [
+      operation,
+      ({ eventWebhook: id }) => ({ status: 404, input: { params: { id } } }),
+    ],
+  ),
+  [putEventWebhook, ({ eventWebhook: id }) => ({ status: 404, input: { params: { id }, body: { name: 'Taken' } } })],
+  [listWebhookSecrets, () => ({ status: 200 })],
+  [postWebhookSecret, () => ({ status: 200, input: { body: { key: 'THEIRS', value: 'ours' } } })],
+  [getWebhookSecret, ({ webhookSecret: id }) => ({ status: 404, input: { params: { id } } })],
+  [putWebhookSecret, ({ webhookSecret: id }) => ({ status: 404, input: { params: { id }, body: { value: 'taken' } } })],
+  [deleteWebhookSecret, ({ webhookSecret: id }) => ({ status: 404, input: { params: { id } } })],
   [listMembers, () => ({ status: 200 })],
   [getVersion, () => ({ status: 200 })],
   [listFeatures, ({ key }) => ({ status: 400, input: { query: { clientKey: key } } })],
@@ -141,6 +206,16 @@ describe('organizations', () => {
       tags: ['secret plans'],
     });
     const { id: connectionId, key } = await newConnection(other.admin, { name: 'Secret plans' });
+    const { sdkWebhook } = await other.admin.call(postSdkWebhook, {
+      params: { id: connectionId },
+      body: { name: 'Secret plans', endpoint: 'https://example.com', disabled: true },
+    });
+    const { eventWebhook: told } = await other.admin.call(postEventWebhook, {
+      body: { ...eventWebhook, name: 'Secret plans' },
+    });
+    const { webhookSecret } = await other.admin.call(postWebhookSecret, {
+      body: { key: 'THEIRS', value: 'Secret plans', description: 'Secret plans' },
+    });
     theirs = {
       project: project.id,
       environment: 'their-environment',
@@ -148,6 +223,9 @@ describe('organizations', () => {
       feature: id,
       connection: connectionId,
       key,
+      sdkWebhook: sdkWebhook.id,
+      eventWebhook: told.id,
+      webhookSecret: webhookSecret.id,
       owner: other.owner.id,
     };
   });
@@ -167,6 +245,12 @@ describe('organizations', () => {
         .where('organization', '=', id)
         .orderBy('version')
         .orderBy('ordinal')
+        .execute(),
+      plain: await service.db
+        .selectFrom('plain_object')
+        .selectAll()
+        .where('organization', '=', id)
+        .orderBy('id')
         .execute(),
       audits: await service.db.selectFrom('audit').selectAll().where('organization', '=', id).orderBy('id').execute(),
       revisions: await service.db.selectFrom('revision').selectAll().where('organization', '=', id).execute(),

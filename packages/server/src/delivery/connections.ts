@@ -9,7 +9,7 @@ import type {
 } from '@halyard/contract';
 import { type Entitlements, listsWithout, type References, seesProject } from '../organization/index.ts';
 import { forbidden, type NewId, notFound } from '../platform/index.ts';
-import type { Written } from '../record/index.ts';
+import type { PublicationPart, Written } from '../record/index.ts';
 import { demand, type Requester } from '../requester/index.ts';
 import { type Resource, type ResourceKit, type ResourceService, sent } from '../resources/index.ts';
 import {
@@ -35,6 +35,8 @@ const connectionResource: Resource<ConnectionState> = {
 export interface ConnectionService {
   list(requester: Requester, query: QueryOf<typeof listSdkConnections>): ResponseOf<typeof listSdkConnections>;
   get(requester: Requester, id: string): SdkConnection;
+  /** @throws Refusal (notFound) when there is none, or the requester may not see it */
+  find(requester: Requester, id: string): LiveConnection;
   /** @throws Refusal (notFound) when the requester sees no connection of that client key */
   findByKey(requester: Requester, key: string): LiveConnection;
   lookUp(requester: Requester, key: string): SdkConnection;
@@ -43,11 +45,16 @@ export interface ConnectionService {
   delete(requester: Requester, id: string): Promise<Written<null>>;
 }
 
-export function connectionService(
-  kit: ResourceKit,
-  tools: { newId: NewId; entitlements: Entitlements; hosted: boolean },
-): ConnectionService {
-  const { newId, entitlements, hosted } = tools;
+interface ConnectionTools {
+  readonly newId: NewId;
+  readonly entitlements: Entitlements;
+  readonly hosted: boolean;
+  /** What must change along with the deletion of a connection. */
+  readonly changesOnDeletion: (connection: string, by: Requester) => PublicationPart;
+}
+
+export function connectionService(kit: ResourceKit, tools: ConnectionTools): ConnectionService {
+  const { newId, entitlements, hosted, changesOnDeletion } = tools;
   const connections: ResourceService<ConnectionState, SdkConnection> = kit({
     ...connectionResource,
     seenIn,
@@ -64,6 +71,7 @@ export function connectionService(
 
   return {
     findByKey,
+    find: (requester, id) => connections.find(requester, id),
     lookUp: (requester, key) => connections.show(requester, findByKey(requester, key)),
     get: (requester, id) => connections.show(requester, connections.find(requester, id)),
 
@@ -110,7 +118,7 @@ export function connectionService(
     delete: (requester, id) =>
       connections.remove(requester, id, ({ state }) => {
         demandManaging(requester, state);
-        return {};
+        return changesOnDeletion(id, requester);
       }),
   };
 }

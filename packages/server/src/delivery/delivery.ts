@@ -6,6 +6,7 @@ import { type ConnectionState, connectionKind, type LiveConnection } from './con
 import { DeliveredConnection } from './payload/delivered-connection.ts';
 import type { PayloadChanges } from './payload/payload-changes.ts';
 import type { PayloadSource } from './serving/index.ts';
+import type { PayloadListeners } from './webhooks/listeners.ts';
 
 interface OrganizationDelivery {
   readonly states: OrganizationStates;
@@ -18,6 +19,7 @@ export interface DeliveryTools {
   readonly live: LiveStates;
   readonly changes: PayloadChanges;
   readonly presence: Presence;
+  readonly listeners: PayloadListeners;
   readonly kinds: RuleKinds;
   readonly clock: Clock;
   readonly log: Log;
@@ -40,7 +42,8 @@ export class Delivery implements PayloadSource {
 
   /** Takes up all connections that are known, and follows the states from then on. */
   start(): void {
-    const { live } = this.#tools;
+    const { live, changes, listeners } = this.#tools;
+    changes.tellBy((of) => listeners.telling(of));
     for (const states of live.organizations()) this.#takeUp(states);
     live.onChange((states, changes) => this.#follow(states, changes));
   }
@@ -48,6 +51,11 @@ export class Delivery implements PayloadSource {
   /** The connection of a client key; undefined: there is none. */
   find(key: string): DeliveredConnection | undefined {
     return this.#byKey.get(key);
+  }
+
+  /** Undefined: the organization has no such connection. */
+  connection(organization: string, id: string): DeliveredConnection | undefined {
+    return this.#organizations.get(organization)?.connections.get(id);
   }
 
   use(key: string): DeliveredConnection | undefined {
@@ -69,10 +77,13 @@ export class Delivery implements PayloadSource {
     return this.#byKey.values();
   }
 
-  /** Hears what other processes have settled. */
+  /** Hears what other processes have settled, and that others listen than before. */
   hear(news: News): void {
-    if (news.topic !== 'payload') return;
     const { changes, log } = this.#tools;
+    if (news.topic === 'listeners') {
+      this.#listen().catch((error: unknown) => log.warn({ err: error }, 'Listeners of payloads could not be read'));
+    }
+    if (news.topic !== 'payload') return;
     const { organization, connection } = news;
     if ((changes.of(connection)?.version ?? 0) >= news.version) return;
     changes.read({ organization, connection }).then(
@@ -81,10 +92,17 @@ export class Delivery implements PayloadSource {
     );
   }
 
-  /** Reads what other processes have settled while nothing was heard of them. */
+  /** Reads what other processes have settled, and who listens, while nothing was heard of them. */
   async catchUp(): Promise<void> {
     await this.#tools.changes.load();
     for (const connection of this.#byKey.values()) connection.noteChange();
+    await this.#listen();
+  }
+
+  /** Reads who listens to payloads, and compiles those that nobody has asked for so far. */
+  async #listen(): Promise<void> {
+    await this.#tools.listeners.load();
+    for (const connection of this.#byKey.values()) connection.listen();
   }
 
   stop(): void {
@@ -95,7 +113,7 @@ export class Delivery implements PayloadSource {
     const taken = { states, affected: new AffectedFeatures(readerOf(states)), connections: new Map() };
     this.#organizations.set(states.organization, taken);
     for (const live of states.kinds.get(connectionKind.name)?.values() ?? [])
-      this.#connect(taken, live as LiveConnection);
+      this.#connect(taken, live as LiveConnection).listen();
     return taken;
   }
 
@@ -127,13 +145,14 @@ export class Delivery implements PayloadSource {
   }
 
   #connect(organization: OrganizationDelivery, live: LiveConnection): DeliveredConnection {
-    const { kinds, changes, presence, log, live: states } = this.#tools;
+    const { kinds, changes, presence, log, listeners, live: states } = this.#tools;
     const connection = new DeliveredConnection(live, organization.states, {
       kinds,
       changes,
       log,
       databaseAnswers: () => presence.answers,
       catchUp: (id) => states.catchUp(id),
+      listened: (listened) => listeners.listenTo(listened),
     });
     organization.connections.set(live.id, connection);
     this.#byKey.set(live.state.key, connection);

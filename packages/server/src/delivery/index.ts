@@ -7,5 +7,16 @@ export { Edge, type EdgeOptions } from './edge/edge.ts';
 export { LastKnownGood } from './last-known-good.ts';
 export { CompiledConnection } from './payload/compiled-connection.ts';
 export { PayloadChanges } from './payload/payload-changes.ts';
-export { deliveryRoutes } from './routes.ts';
 export { Bodies, payloadHash, payloadMembers, publicRoutes } from './serving/index.ts';
+export { deliveryWebhooks } from './webhooks/join.ts';
+export { PayloadListeners } from './webhooks/listeners.ts';
+export { changesOnConnectionDeletion } from './webhooks/sdk-webhooks.ts';
+export type { WebhookCalls } from './webhooks/webhook-calls.ts';
+export {
+  attemptsOf,
+  forgetAttempts,
+  type LastRun,
+  lastRuns,
+  logAttempts,
+  showAttempt,
+} from './webhooks/webhook-history.ts';

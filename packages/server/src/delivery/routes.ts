@@ -7,11 +7,13 @@ import {
   lookupSdkConnectionByKey,
   postSdkConnection,
   putSdkConnection,
+  type SdkConnection,
 } from '@halyard/contract';
 import { bind, type Call, JsonText, type Route } from '../http/index.ts';
 import { invalid, unavailable } from '../platform/index.ts';
 import type { ConnectionService } from './connections.ts';
 import type { Delivery } from './delivery.ts';
+import type { ProxyChecks } from './proxies/proxy-work.ts';
 import {
   answerOf,
   minVersionHeader,
@@ -21,19 +23,25 @@ import {
   servedSince,
 } from './serving/index.ts';
 
-export function deliveryRoutes(connections: ConnectionService, delivery: Delivery): Route[] {
+export function deliveryRoutes(connections: ConnectionService, delivery: Delivery, proxies: ProxyChecks): Route[] {
+  const checkProxy = (sdkConnection: SdkConnection): void => {
+    if (sdkConnection.proxyEnabled) proxies.soon(sdkConnection.organization, sdkConnection.id);
+  };
   return [
     bind(listSdkConnections, async (call) => connections.list(call.requester, call.query)),
     bind(postSdkConnection, async (call) => {
       const sdkConnection = call.landed(await connections.create(call.requester, call.body));
       // The payload is there before the first SDK asks for it.
       await delivery.find(sdkConnection.key)?.refresh();
+      checkProxy(sdkConnection);
       return { sdkConnection };
     }),
     bind(getSdkConnection, async (call) => ({ sdkConnection: connections.get(call.requester, call.params.id) })),
-    bind(putSdkConnection, async (call) => ({
-      sdkConnection: call.landed(await connections.update(call.requester, call.params.id, call.body)),
-    })),
+    bind(putSdkConnection, async (call) => {
+      const sdkConnection = call.landed(await connections.update(call.requester, call.params.id, call.body));
+      checkProxy(sdkConnection);
+      return { sdkConnection };
+    }),
     bind(deleteSdkConnection, async (call) => {
       call.landed(await connections.delete(call.requester, call.params.id));
       return { deletedId: call.params.id };

@@ -163,7 +163,9 @@ describe('serving the interface', () => {
     });
 
     test('no operation answers', async () => {
-      for (const operation of operations) {
+      for (const [index, operation] of operations.entries()) {
+        // Failures are counted by the minute, and too many are refused before anybody looks.
+        if (index % 50 === 0) service.clock.advance(60_000);
         const params = Object.fromEntries(Object.keys(operation.params?.shape ?? {}).map((name) => [name, 'x']));
         const { headers } = await service.anonymous.refused(401, operation, { params });
         expect(headers.get('www-authenticate')).toBe('Bearer');

@@ -1,6 +1,6 @@
 import type { BodyOf, Environment, postEnvironment, putEnvironment } from '@halyard/contract';
 import { invalid, quoted } from '../platform/index.ts';
-import { type Live, type StateReader, stateKind, type Written } from '../record/index.ts';
+import { type Live, type StateReader, stateKind, together, type Written } from '../record/index.ts';
 import { demand, type Requester } from '../requester/index.ts';
 import { type Resource, type ResourceKit, type ResourceService, sent } from '../resources/index.ts';
 import type { Entitlements } from './entitlements.ts';
@@ -77,7 +77,9 @@ export function environmentService(
         demandManaging(requester, id, state.projects);
         const why = whyItStays(states, id) ?? firstReason(references(), states, id);
         if (why !== null) throw invalid(`The environment ${quoted(id)} cannot be deleted: ${why}.`);
-        return {};
+        return together(
+          references().map((holder) => holder.changesOnEnvironmentDeletion?.(states, id, requester) ?? {}),
+        );
       }),
   };
 }

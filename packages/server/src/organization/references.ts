@@ -9,12 +9,14 @@ import { auditEntry, type Resource } from '../resources/index.ts';
 export interface References {
   /** What must change along with the deletion of a project, by whom it is asked. */
   changesOnProjectDeletion(states: StateReader, project: string, by: Requester): PublicationPart;
+  /** What must change along with the deletion of an environment, by whom it is asked. */
+  changesOnEnvironmentDeletion?(states: StateReader, environment: string, by: Requester): PublicationPart;
   /** Why an environment cannot be deleted, in words that name no object; null: nothing keeps it. */
   whyEnvironmentStays?(states: StateReader, environment: string): string | null;
 }
 
 /**
- * A list of projects without one that is deleted. The last id stays: it matches nothing any more, whereas an empty list would
+ * A list of projects (or environments) without one that is deleted. The last id stays: it matches nothing any more, whereas an empty list would
  * mean every project.
  */
 export function listWithout(projects: readonly string[], deleted: string): readonly string[] {

@@ -13,7 +13,11 @@ const longestGoodbye = 1_000;
 /** What one process tells the others when its transaction commits. A hint only: the database says what is true. */
 export type News =
   | { readonly topic: 'configuration'; readonly organization: string; readonly version: number }
-  | { readonly topic: 'payload'; readonly organization: string; readonly connection: string; readonly version: number };
+  | { readonly topic: 'payload'; readonly organization: string; readonly connection: string; readonly version: number }
+  /** Something is due that any process may take. */
+  | { readonly topic: 'work' }
+  /** What listens to payloads of the organization has changed. */
+  | { readonly topic: 'listeners'; readonly organization: string };
 
 /** What announces news when it is evaluated, and its transaction commits. */
 export const announcement = (news: News): RawBuilder<unknown> => sql`pg_notify(${channel}, ${JSON.stringify(news)})`;

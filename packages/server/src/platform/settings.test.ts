@@ -66,6 +66,16 @@ describe('settings', () => {
     ['HALYARD_EDGE_CLIENT_KEYS', 'sdk-a sdk-b'],
     ['HALYARD_EDGE_SECRET_KEY', 'sdk-a'],
     ['HALYARD_EDGE_SECRET_KEY', 'with space'],
+    ['OUTBOUND_ALLOW_PRIVATE_HOSTS', 'perhaps'],
+    ['WEBHOOKS', '[{"url": "https://example.com", "signingKey": '],
+    ['WEBHOOKS', '{"url": "https://example.com", "signingKey": "k"}'],
+    ['WEBHOOKS', '[{"signingKey": "k"}]'],
+    ['WEBHOOKS', '[{"url": "ftp://example.com", "signingKey": "k"}]'],
+    ['WEBHOOKS', '[{"url": "https://example.com"}]'],
+    ['WEBHOOKS', '[{"url": "https://example.com", "signingKey": "k", "payloadFormat": "xml"}]'],
+    ['WEBHOOKS', '[{"url": "https://example.com", "signingKey": "k", "method": "TRACE"}]'],
+    ['WEBHOOKS', '[{"url": "https://example.com", "signingKey": "k", "headers": {"Host": "x"}}]'],
+    ['WEBHOOKS', '[{"url": "https://example.com", "signingKey": "k", "colour": "red"}]'],
   ])('%s cannot be %j, and the refusal is one line that names it', (name, value) => {
     const read = () => readSettings({ [name]: value });
     expect(read).toThrow(SettingError);
@@ -79,9 +89,30 @@ describe('settings', () => {
       'DATABASE_URL',
       'SECRET_API_KEY',
       'HALYARD_EDGE_SECRET_KEY',
+      'WEBHOOKS',
     ]) {
       expect(() => readSettings({ [name]: 'hunter2 hunter2' })).toThrow(/^(?!.*hunter2)/);
     }
+    const webhook = JSON.stringify([{ url: 'nonsense', signingKey: 'hunter2' }]);
+    expect(() => readSettings({ WEBHOOKS: webhook })).toThrow(/^(?!.*hunter2).*\[0\.url\]/);
+  });
+
+  test('server-wide webhooks have a format of their own where they name none', () => {
+    const bare = { url: 'https://example.com/hook', signingKey: 'k' };
+    const { WEBHOOKS: read } = readSettings({
+      WEBHOOKS: JSON.stringify([
+        bare,
+        { ...bare, sendPayload: true },
+        { ...bare, method: 'GET', sendPayload: true },
+        { ...bare, payloadFormat: 'edgeConfig', payloadKey: 'flags', headers: { 'X-A': '1' } },
+      ]),
+    });
+    expect(read).toEqual([
+      { ...bare, method: 'POST', headers: {}, payloadFormat: 'standard-no-payload', payloadKey: 'sdk_payload' },
+      { ...bare, method: 'POST', headers: {}, payloadFormat: 'standard', payloadKey: 'sdk_payload' },
+      { ...bare, method: 'GET', headers: {}, payloadFormat: 'none', payloadKey: 'sdk_payload' },
+      { ...bare, method: 'POST', headers: { 'X-A': '1' }, payloadFormat: 'edgeConfig', payloadKey: 'flags' },
+    ]);
   });
 
   test('running for the public implies several organizations and a rate limit', () => {

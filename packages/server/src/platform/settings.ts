@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { isEmailAddress } from './email-address.ts';
 import { type EntitlementName, entitlementNames } from './entitlement-names.ts';
 import { quotedList } from './errors.ts';
+import { parseServerWebhooks } from './server-webhooks.ts';
 
 /** A setting whose value cannot be used. The message is one line that says which, why and what would do. */
 export class SettingError extends Error {
@@ -199,6 +200,16 @@ export const settingsTable = {
     integer(0, longestDelay),
     36_000,
     'Seconds that caches may serve it when the service does not answer',
+  ),
+  OUTBOUND_ALLOW_PRIVATE_HOSTS: setting(
+    onOff,
+    false,
+    'Webhooks may reach private addresses, such as those of the own network',
+  ),
+  WEBHOOKS: setting(
+    parseServerWebhooks,
+    [],
+    'Webhooks told of every changed payload of the installation: JSON, see [webhooks.md](webhooks.md)',
   ),
   SSE_LIFETIME_SECONDS: setting(
     integer(1, longestDelay),

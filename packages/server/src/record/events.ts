@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Tx } from '../platform/index.ts';
+import { announce, type Tx } from '../platform/index.ts';
 import type { Actor } from './actor.ts';
 
 /** Version of the event payloads, as receivers know it. */
@@ -24,6 +24,15 @@ export interface EventDraft {
   readonly environments: readonly string[];
 }
 
+/** An event as it is stored and sent. */
+export interface EventPayload extends Omit<EventDraft, 'objectId'> {
+  readonly api_version: string;
+  /** Milliseconds since 1970. */
+  readonly created: number;
+  readonly containsSecrets: boolean;
+  readonly user: Actor | null;
+}
+
 /** Writes the events and marks each for delivery. */
 export async function writeEvents(
   tx: Tx,
@@ -35,7 +44,7 @@ export async function writeEvents(
   if (drafts.length === 0) return;
   const rows = drafts.map((draft) => {
     const { event, object, objectId, data, projects, tags, environments } = draft;
-    const payload = {
+    const payload: EventPayload = {
       event,
       object,
       api_version: apiVersion,
@@ -62,4 +71,5 @@ export async function writeEvents(
     .insertInto('outbox')
     .values(rows.map((row) => ({ event: row.id })))
     .execute();
+  await announce(tx, { topic: 'work' });
 }

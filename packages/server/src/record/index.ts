@@ -2,9 +2,10 @@
 export { type Actor, actorText, eventUserOf, personOf } from './actor.ts';
 export { type AuditEntry, writeAudit } from './audit.ts';
 export { changesBetween, previousAttributes } from './changes.ts';
-export type { EventDraft } from './events.ts';
+export type { EventDraft, EventPayload } from './events.ts';
 export { type LiveChange, LiveStates, type Standing, standingsQuery } from './live-states.ts';
 export { type PublicationPart, together } from './parts.ts';
+export { type Plain, type PlainKind, type PlainObjects, plainKind, plainObjects } from './plain-objects.ts';
 export {
   createRecorder,
   type Judge,

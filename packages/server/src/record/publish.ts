@@ -48,6 +48,13 @@ interface Judgement<Result> {
   readonly result: Result;
 }
 
+/** What a write of rows that no payload reads leaves behind beside them. */
+interface Trace<Result> {
+  readonly audit: readonly AuditEntry[];
+  readonly events?: readonly EventDraft[];
+  readonly result: Result;
+}
+
 /**
  * Decides what is to be published, from the states it reads. It is asked again when something it read has changed before its
  * decision could land, so it must do nothing but decide.
@@ -69,6 +76,15 @@ export interface Recorder {
    * @throws Refusal (conflict) when an object that the decision changes was changed by somebody else meanwhile
    */
   publish<Result>(organization: string, actor: Actor, judge: Judge<Result>): Promise<Written<Result>>;
+  /**
+   * Writes rows that no payload reads, with what they leave behind: in one transaction, and without a new version of the
+   * configuration.
+   */
+  write<Result>(
+    organization: string,
+    actor: Actor,
+    change: (tx: Tx, instant: Date) => Promise<Trace<Result>>,
+  ): Promise<Result>;
   /** Publishes the first version of an organization that is made in the same transaction. */
   publishFirst(tx: Tx, organization: string, actor: Actor, publication: Publication): Promise<ConfigurationVersion>;
 }
@@ -100,6 +116,15 @@ export function createRecorder(tools: { db: Db; clock: Clock; newId: NewId; live
       }
       throw conflict('Too many changes were made at the same time. Try again.');
     },
+
+    write: (organization, actor, change) =>
+      db.transaction().execute(async (tx) => {
+        const instant = tools.clock.now();
+        const { audit, events = [], result } = await change(tx, instant);
+        await writeAudit(tx, tools.newId, organization, actor, instant, audit);
+        await writeEvents(tx, organization, actor, instant, events);
+        return result;
+      }),
 
     async publishFirst(tx, organization, actor, publication) {
       const at = { version: 0, instant: new Date(0) };

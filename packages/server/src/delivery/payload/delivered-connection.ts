@@ -27,6 +27,8 @@ export interface ConnectionTools {
   readonly databaseAnswers: () => boolean;
   /** Reads on to the newest configuration version. */
   readonly catchUp: (organization: string) => Promise<void>;
+  /** Whether others than SDKs want to hear of every change of a connection's payload. */
+  readonly listened: (connection: LiveConnection) => boolean;
 }
 
 /** No SDK waits longer than this, in milliseconds, for the database to say which version changed a payload. */
@@ -99,6 +101,11 @@ export class DeliveredConnection implements ServedConnection {
     return this.#compiled.ids();
   }
 
+  /** Compiles what nobody has asked for yet, where others than SDKs want to hear of its changes. */
+  listen(): void {
+    if (this.#served === null && this.#tools.listened(this.live)) this.#refreshSoon();
+  }
+
   /** Takes note that the configuration has moved on. What nobody has asked for yet is compiled when somebody does. */
   note(affected: Affected): void {
     const idle = this.#served !== null && this.#refreshing === null && this.#pending === null;
@@ -107,13 +114,20 @@ export class DeliveredConnection implements ServedConnection {
       return;
     }
     this.#pending = union(this.#pending, affected);
-    if (this.#served !== null) void this.refresh();
+    if (this.#served !== null || this.#tools.listened(this.live)) this.#refreshSoon();
+  }
+
+  #refreshSoon(): void {
+    this.refresh().catch((error: unknown) => {
+      this.#tools.log.warn({ err: error, connection: this.id }, 'A payload could not be refreshed; it is tried again');
+      if (!this.#closed) this.#refreshLater();
+    });
   }
 
   /** Takes note that the database knows a later change of this payload than is served. */
   noteChange(): void {
     const known = this.#tools.changes.of(this.id);
-    if (this.#served !== null && known !== null && known.version > this.#served.change.version) void this.refresh();
+    if (this.#served !== null && known !== null && known.version > this.#served.change.version) this.#refreshSoon();
   }
 
   /** Compiles what nobody has asked for so far. It waits for nothing but, for a moment, the database. */
@@ -180,7 +194,7 @@ export class DeliveredConnection implements ServedConnection {
       return settled.version === fresh.version && settled.hash !== fresh.hash ? unsettled : settled;
     } catch (error) {
       log.warn({ err: error, connection: this.id }, 'A changed payload is served before its change is settled');
-      this.#settleLater();
+      this.#refreshLater();
       const before = this.#served?.change;
       return before?.hash === fresh.hash ? before : unsettled;
     }
@@ -196,9 +210,9 @@ export class DeliveredConnection implements ServedConnection {
     return this.#encrypted.ciphertexts;
   }
 
-  #settleLater(): void {
+  #refreshLater(): void {
     clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => void this.refresh(), backoff(this.#attempt++, { first: 500, most: 30_000 }));
+    this.#retry = setTimeout(() => this.#refreshSoon(), backoff(this.#attempt++, { first: 500, most: 30_000 }));
     this.#retry.unref();
   }
 

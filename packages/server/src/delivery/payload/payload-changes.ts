@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { announcement, type Db } from '../../platform/index.ts';
 import type { ConfigurationVersion } from '../../record/index.ts';
 import type { Ciphertexts } from '../serving/index.ts';
@@ -18,6 +18,12 @@ export interface ChangedConnection {
 
 type Listener = (of: ChangedConnection, change: PayloadChange) => void;
 
+/**
+ * Has others told of a change: a part of the statement that settles it, over its one row of `written`, whose column `changed`
+ * is false where it is the first payload of the connection. It returns a row when there is work for that.
+ */
+type Telling = (of: ChangedConnection) => RawBuilder<unknown>;
+
 const columns = ['version', 'instant', 'hash', 'ciphertexts'] as const;
 
 /** Settles, once for all processes, which version changed a payload last; and keeps the newest change of each in memory. */
@@ -25,6 +31,7 @@ export class PayloadChanges {
   readonly #db: Db;
   readonly #newest = new Map<string, ChangedConnection & { readonly change: PayloadChange }>();
   readonly #listeners: Listener[] = [];
+  #telling: Telling = () => sql`select from written where false`;
 
   constructor(db: Db) {
     this.#db = db;
@@ -33,6 +40,11 @@ export class PayloadChanges {
   /** Calls the listener with each change that was not known before. */
   onChange(listener: Listener): void {
     this.#listeners.push(listener);
+  }
+
+  /** Has others told of each change, once, by the process that settles it. */
+  tellBy(telling: Telling): void {
+    this.#telling = telling;
   }
 
   /** The newest change that is known of a connection. */
@@ -88,9 +100,9 @@ export class PayloadChanges {
           set version = excluded.version, instant = excluded.instant, hash = excluded.hash,
               ciphertexts = excluded.ciphertexts
           where known.version < excluded.version and known.hash <> excluded.hash
-        returning connection
-      )
-      select ${news} from written`.execute(this.#db);
+        returning connection, xmax::text <> '0' as changed
+      ), told as (${this.#telling(of)})
+      select ${news}, (select ${announcement({ topic: 'work' })} from told) from written`.execute(this.#db);
     const settled = rows.length > 0 ? fresh : await rowOf(this.#db, of).executeTakeFirst();
     // Nobody deletes such a row but with its connection, which then asks for nothing any more.
     const change = settled ?? fresh;

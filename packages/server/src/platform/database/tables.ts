@@ -165,6 +165,77 @@ export const tables = {
     ciphertexts: nullable(json<Readonly<Record<string, string>>>()),
   },
 
+  /** Objects that no payload reads, as they are now; what was before is in the audit log. */
+  plain_object: {
+    organization: text,
+    kind: text,
+    id: text,
+    state: json<unknown>(),
+    date_created: instant,
+    date_updated: instant,
+  },
+
+  /** What is to be done later or again, by whichever process comes first. */
+  queued_work: {
+    queue: text,
+    /** What is asked for twice under one key is done once. */
+    key: text,
+    position: filled(whole),
+    /** Work of one lane waits for each other, and holds up no other lane. */
+    lane: text,
+    organization: text,
+    data: json<unknown>(),
+    /** Attempts that have failed. */
+    attempt: filled(whole),
+    due: instant,
+    /** It was asked for again since the last attempt began. */
+    again: filled(flag),
+    claimed_by: nullable(text),
+    claimed_until: nullable(instant),
+  },
+
+  /** How the last attempt to reach a webhook went. */
+  webhook_run: {
+    organization: text,
+    webhook: text,
+    last_run: instant,
+    succeeded: flag,
+    response_body: text,
+    last_success: nullable(instant),
+    consecutive_failures: filled(whole),
+  },
+  /** The last attempts to reach a webhook. */
+  webhook_log: {
+    id: text,
+    organization: text,
+    webhook: text,
+    /** What it was about: the name of an event, or a connection. */
+    subject: text,
+    url: text,
+    method: text,
+    succeeded: flag,
+    response_code: nullable(whole),
+    response_body: text,
+    payload: nullable(text),
+    date_created: instant,
+  },
+
+  /** How the proxies of connections are. */
+  proxy_health: {
+    organization: text,
+    connection: text,
+    /** False: too many failures in a row; nothing is pushed to it until it answers again. */
+    enabled: flag,
+    /** The address that this is about. */
+    host: text,
+    connected: flag,
+    version: nullable(text),
+    last_error: nullable(text),
+    /** Failures in a row. */
+    errors: whole,
+    checked_at: instant,
+  },
+
   /** Which connections have been asked for their payload, and since when. */
   connection_use: { organization: text, connection: text, first_used: instant },
 
