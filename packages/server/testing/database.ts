@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { inject } from 'vitest';
 import { type Address, connect, type Db } from '../src/platform/index.ts';
@@ -22,9 +23,20 @@ export async function createDatabase({ migrated = true } = {}): Promise<TestData
     db,
     async drop() {
       await db.destroy();
-      await onServer(`drop database ${name} with (force)`);
+      await dropDatabase(name);
     },
   };
+}
+
+/** PostgreSQL may be tidying the database up itself at the moment, which only its own superuser may interrupt. */
+async function dropDatabase(name: string, tries = 20): Promise<void> {
+  try {
+    await onServer(`drop database ${name} with (force)`);
+  } catch (error) {
+    if ((error as { code?: string }).code !== '42501' || tries === 0) throw error;
+    await sleep(250);
+    await dropDatabase(name, tries - 1);
+  }
 }
 
 /** The same address as an operator would write it. */
