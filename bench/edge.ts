@@ -1,9 +1,10 @@
-import { postSdkConnection } from '@halyard/contract';
+import { postSdkConnection, toggleFeature } from '@halyard/contract';
 import { type Halyard, newDataDirectory, startEdge } from '../packages/server/testing/halyard.ts';
 import { settledTag } from './delivery.ts';
+import { featureId } from './support/features.ts';
 import { besideBareServer } from './support/load.ts';
 import { residentMegabytes } from './support/memory.ts';
-import { figure, type Row, throughput } from './support/rows.ts';
+import { beside, figure, type Row, throughput } from './support/rows.ts';
 
 /** An edge and the service that it follows at the same load, each beside a bare server that sends the same bytes. */
 export async function benchEdge({ url, admin }: Halyard): Promise<Row[]> {
@@ -30,10 +31,30 @@ export async function benchEdge({ url, admin }: Halyard): Promise<Row[]> {
         const name = `${who}: ${what}`;
         rows.push(throughput(name, await besideBareServer(name, where, { path, headers }), 0.85));
       }
+      const name = `${who}: the same, with a toggle each second`;
+      const toggling = toggleEachSecond(admin);
+      rows.push(beside(name, await besideBareServer(name, where, { path, headers: { 'accept-encoding': 'gzip' } })));
+      await toggling.stop();
     }
     return [...rows, figure('edge: memory after the load', 'MB', residentMegabytes(edge.processId))];
   } finally {
     await edge.end('SIGTERM');
     await directory.remove();
   }
+}
+
+function toggleEachSecond(admin: Halyard['admin']): { stop(): Promise<void> } {
+  let on = true;
+  let toggling: Promise<unknown> = Promise.resolve();
+  const timer = setInterval(() => {
+    on = !on;
+    const body = { environments: { production: on } };
+    toggling = toggling.then(() => admin.call(toggleFeature, { params: { id: featureId(1) }, body }));
+  }, 1_000);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await toggling;
+    },
+  };
 }

@@ -12,15 +12,20 @@ import {
   endAll,
   type Halyard,
   newDataDirectory,
+  type RunningProgram,
+  secretKey,
+  startEdge,
   startHalyard,
 } from '../packages/server/testing/halyard.ts';
 import { newConnection, newFeature } from '../packages/server/testing/objects.ts';
 
-/** The published OpenFeature SDKs with their OFREP providers, as they are, against a running service. */
+/** The published OpenFeature SDKs with their OFREP providers, as they are, against a running service and an edge that follows it. */
 
 let database: TestDatabase;
 let dataDirectory: DataDirectory;
+let edgeDirectory: DataDirectory;
 let halyard: Halyard;
+let edge: RunningProgram;
 let owner: { id: string };
 let key: string;
 const ids = { boolean: '', string: '', number: '', object: '', list: '', nothing: '', rules: '' };
@@ -48,25 +53,40 @@ beforeAll(async () => {
       { type: 'rollout', value: 'most', coverage: 0.9999, hashAttribute: 'id', condition: '{"country":"DE"}' },
     ],
   });
-  const { version } = await database.db.selectFrom('current_version').select('version').executeTakeFirstOrThrow();
-  await payloadOf(halyard.url, key, version);
+  edgeDirectory = await newDataDirectory();
+  edge = await startEdge({
+    HALYARD_DATA_DIR: edgeDirectory.path,
+    HALYARD_UPSTREAM: halyard.url,
+    HALYARD_EDGE_SECRET_KEY: secretKey,
+  });
+  const version = await newestVersion();
+  for (const { url } of [halyard, edge]) await payloadOf(url, key, version);
 });
 
 afterAll(async () => {
   await endAll();
   await database.drop();
   await dataDirectory.remove();
+  await edgeDirectory.remove();
 });
+
+const newestVersion = async () =>
+  (await database.db.selectFrom('current_version').select('version').executeTakeFirstOrThrow()).version;
 
 const make = async (body: Parameters<typeof newFeature>[1]) =>
   (await newFeature({ admin: halyard.admin, owner }, body)).id;
 
 const credential = (clientKey: string): [string, string][] => [['Authorization', `Bearer ${clientKey}`]];
 
-describe('the OpenFeature SDK for servers', () => {
+const places = [
+  ['a service', () => halyard.url],
+  ['an edge', () => edge.url],
+] as const;
+
+describe.each(places)('the OpenFeature SDK for servers, with %s', (_place, url) => {
   let client: Client;
   beforeAll(async () => {
-    await OpenFeature.setProviderAndWait(new OFREPProvider({ baseUrl: halyard.url, headers: credential(key) }));
+    await OpenFeature.setProviderAndWait(new OFREPProvider({ baseUrl: url(), headers: credential(key) }));
     client = OpenFeature.getClient();
   });
   afterAll(() => OpenFeature.clearProviders());
@@ -102,14 +122,14 @@ describe('the OpenFeature SDK for servers', () => {
   test('takes the default of the code where the credential is wrong', async () => {
     await OpenFeature.setProviderAndWait(
       'wrong',
-      new OFREPProvider({ baseUrl: halyard.url, headers: credential('sdk-unknown') }),
+      new OFREPProvider({ baseUrl: url(), headers: credential('sdk-unknown') }),
     );
     const details = await OpenFeature.getClient('wrong').getBooleanDetails(ids.boolean, false);
     expect(details).toMatchObject({ value: false, reason: 'ERROR' });
   });
 });
 
-describe('the OpenFeature SDK for the web', () => {
+describe.each(places)('the OpenFeature SDK for the web, with %s', (_place, url) => {
   const asked: { url: string; status: number }[] = [];
   const fetchImplementation: typeof fetch = async (input, init) => {
     const response = await fetch(input, init);
@@ -117,7 +137,7 @@ describe('the OpenFeature SDK for the web', () => {
     return response;
   };
   const provider = (more: Partial<ConstructorParameters<typeof OFREPWebProvider>[0]> = {}) => {
-    const options = { baseUrl: halyard.url, headers: credential(key), fetchImplementation, ...more };
+    const options = { baseUrl: url(), headers: credential(key), fetchImplementation, ...more };
     // Without hooks of its own, which its types leave open.
     return Object.assign(new OFREPWebProvider({ cacheMode: 'disabled', ...options }), { hooks: [] });
   };
@@ -147,6 +167,7 @@ describe('the OpenFeature SDK for the web', () => {
 
   test('hears of a change by the event stream, and asks for an answer that has it', async () => {
     const id = await make({ valueType: 'string', defaultValue: 'before' });
+    await payloadOf(url(), key, await newestVersion());
     await WebOpenFeature.setContext({ targetingKey: 'ann' });
     await WebOpenFeature.setProviderAndWait(provider());
     const client = WebOpenFeature.getClient();

@@ -1,22 +1,27 @@
 import { clearCache, GrowthBook, setPolyfills } from '@growthbook/growthbook';
 import { type SdkConnection, updateFeature } from '@halyard/contract';
 import { EventSource } from 'eventsource';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, databaseUrl, type TestDatabase } from '../packages/server/testing/database.ts';
 import {
   type DataDirectory,
   endAll,
   type Halyard,
   newDataDirectory,
+  type RunningProgram,
+  secretKey,
+  startEdge,
   startHalyard,
 } from '../packages/server/testing/halyard.ts';
 import { newConnection, newFeature } from '../packages/server/testing/objects.ts';
 
-/** The published JavaScript SDK, as it is, asking a running service for values instead of definitions. */
+/** The published JavaScript SDK, as it is, asking a running service, or an edge that follows it, for values instead of definitions. */
 
 let database: TestDatabase;
 let dataDirectory: DataDirectory;
+let edgeDirectory: DataDirectory;
 let halyard: Halyard;
+let edge: RunningProgram;
 let owner: { id: string };
 let connection: SdkConnection;
 
@@ -29,6 +34,12 @@ beforeAll(async () => {
   });
   owner = await database.db.selectFrom('person').select('id').executeTakeFirstOrThrow();
   connection = await newConnection(halyard.admin, { remoteEvalEnabled: true });
+  edgeDirectory = await newDataDirectory();
+  edge = await startEdge({
+    HALYARD_DATA_DIR: edgeDirectory.path,
+    HALYARD_UPSTREAM: halyard.url,
+    HALYARD_EDGE_SECRET_KEY: secretKey,
+  });
   setPolyfills({ EventSource });
 });
 
@@ -43,6 +54,7 @@ afterAll(async () => {
   await endAll();
   await database.drop();
   await dataDirectory.remove();
+  await edgeDirectory.remove();
 });
 
 const make = (body: Parameters<typeof newFeature>[1]) => newFeature({ admin: halyard.admin, owner }, body);
@@ -51,38 +63,43 @@ const becomes = (sdk: GrowthBook, feature: string, value: unknown) =>
   expect.poll(() => sdk.evalFeature(feature).value, { interval: 10, timeout: 5_000 }).toEqual(value);
 
 /** An SDK that listens to the connection's stream. */
-async function remoteSdk(attributes: Record<string, unknown>): Promise<GrowthBook> {
-  const sdk = new GrowthBook({ apiHost: halyard.url, clientKey: connection.key, remoteEval: true, attributes });
+async function remoteSdk(apiHost: string, attributes: Record<string, unknown>): Promise<GrowthBook> {
+  const sdk = new GrowthBook({ apiHost, clientKey: connection.key, remoteEval: true, attributes });
   sdks.push(sdk);
   expect(await sdk.init({ streaming: true, timeout: 5_000 })).toEqual({ success: true, source: 'network' });
   return sdk;
 }
 
-test('it has the values of its user, not the rules behind them, and asks again when the user changes', async () => {
-  const { id } = await make({
-    valueType: 'string',
-    defaultValue: 'everyone',
-    rules: [
-      { type: 'force', value: 'germans', condition: '{"country":"DE"}' },
-      { type: 'rollout', value: 'rolled out', coverage: 1, hashAttribute: 'id', condition: '{"id":"u2"}' },
-    ],
+describe.each([
+  ['a service', () => halyard.url],
+  ['an edge', () => edge.url],
+] as const)('with %s', (_place, url) => {
+  test('it has the values of its user, not the rules behind them, and asks again when the user changes', async () => {
+    const { id } = await make({
+      valueType: 'string',
+      defaultValue: 'everyone',
+      rules: [
+        { type: 'force', value: 'germans', condition: '{"country":"DE"}' },
+        { type: 'rollout', value: 'rolled out', coverage: 1, hashAttribute: 'id', condition: '{"id":"u2"}' },
+      ],
+    });
+    const sdk = await remoteSdk(url(), { id: 'u1', country: 'DE' });
+    await becomes(sdk, id, 'germans');
+    expect(JSON.stringify(sdk.getFeatures())).not.toContain('everyone');
+    await sdk.setAttributes({ id: 'u1', country: 'FR' });
+    await becomes(sdk, id, 'everyone');
+    await sdk.setAttributes({ id: 'u2' });
+    await becomes(sdk, id, 'rolled out');
   });
-  const sdk = await remoteSdk({ id: 'u1', country: 'DE' });
-  await becomes(sdk, id, 'germans');
-  expect(JSON.stringify(sdk.getFeatures())).not.toContain('everyone');
-  await sdk.setAttributes({ id: 'u1', country: 'FR' });
-  await becomes(sdk, id, 'everyone');
-  await sdk.setAttributes({ id: 'u2' });
-  await becomes(sdk, id, 'rolled out');
-});
 
-test('it is told by its stream to ask again when a flag changes', async () => {
-  const { id } = await make({ valueType: 'number', defaultValue: '1' });
-  const sdk = await remoteSdk({ id: 'u1' });
-  await becomes(sdk, id, 1);
-  for (const value of [2, 0]) {
-    await halyard.admin.call(updateFeature, { params: { id }, body: { defaultValue: String(value) } });
-    await becomes(sdk, id, value);
-  }
-  expect(sdk.getFeatures()[id]).toEqual({ defaultValue: 0 });
+  test('it is told by its stream to ask again when a flag changes', async () => {
+    const { id } = await make({ valueType: 'number', defaultValue: '1' });
+    const sdk = await remoteSdk(url(), { id: 'u1' });
+    await becomes(sdk, id, 1);
+    for (const value of [2, 0]) {
+      await halyard.admin.call(updateFeature, { params: { id }, body: { defaultValue: String(value) } });
+      await becomes(sdk, id, value);
+    }
+    expect(sdk.getFeatures()[id]).toEqual({ defaultValue: 0 });
+  });
 });

@@ -23,6 +23,17 @@ export const throughput = (name: string, { ours, peer }: { ours: number; peer: n
   reached: ours / peer >= leastRatio,
 });
 
+/** A measurement beside another, without an aim. */
+export const beside = (name: string, { ours, peer }: { ours: number; peer: number }): Row => ({
+  name,
+  unit: 'req/s',
+  ours,
+  peer,
+  ratio: ours / peer,
+  aim: '',
+  reached: null,
+});
+
 /** A measurement that has a bound of its own, such as a time or a size. */
 export const bounded = (name: string, unit: string, ours: number, most: number): Row => ({
   name,
