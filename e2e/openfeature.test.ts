@@ -1,44 +1,23 @@
-import { updateFeature } from '@halyard/contract';
+import { type SdkConnection, updateFeature } from '@halyard/contract';
 import { OFREPProvider } from '@openfeature/ofrep-provider';
 import { OFREPWebProvider } from '@openfeature/ofrep-web-provider';
 import { type Client, OpenFeature } from '@openfeature/server-sdk';
 import { ProviderEvents, OpenFeature as WebOpenFeature } from '@openfeature/web-sdk';
 import { EventSource } from 'eventsource';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createDatabase, databaseUrl, type TestDatabase } from '../packages/server/testing/database.ts';
-import { payloadOf } from '../packages/server/testing/delivery.ts';
-import {
-  type DataDirectory,
-  endAll,
-  type Halyard,
-  newDataDirectory,
-  type RunningProgram,
-  secretKey,
-  startEdge,
-  startHalyard,
-} from '../packages/server/testing/halyard.ts';
-import { newConnection, newFeature } from '../packages/server/testing/objects.ts';
+import { newConnection, type newFeature } from '../packages/server/testing/objects.ts';
+import { type Places, placeNames, startPlaces } from './support/places.ts';
 
 /** The published OpenFeature SDKs with their OFREP providers, as they are, against a running service and an edge that follows it. */
 
-let database: TestDatabase;
-let dataDirectory: DataDirectory;
-let edgeDirectory: DataDirectory;
-let halyard: Halyard;
-let edge: RunningProgram;
-let owner: { id: string };
-let key: string;
+let places: Places;
+let connection: SdkConnection;
 const ids = { boolean: '', string: '', number: '', object: '', list: '', nothing: '', rules: '' };
 
 beforeAll(async () => {
-  database = await createDatabase();
-  dataDirectory = await newDataDirectory();
-  halyard = await startHalyard({
-    DATABASE_URL: databaseUrl(database.address),
-    HALYARD_DATA_DIR: dataDirectory.path,
+  places = await startPlaces(async ({ admin }) => {
+    connection = await newConnection(admin, { includeRuleIds: true });
   });
-  owner = await database.db.selectFrom('person').select('id').executeTakeFirstOrThrow();
-  ({ key } = await newConnection(halyard.admin, { includeRuleIds: true }));
   ids.boolean = await make({ valueType: 'boolean', defaultValue: 'true' });
   ids.string = await make({ valueType: 'string', defaultValue: '' });
   ids.number = await make({ valueType: 'number', defaultValue: '0' });
@@ -53,40 +32,21 @@ beforeAll(async () => {
       { type: 'rollout', value: 'most', coverage: 0.9999, hashAttribute: 'id', condition: '{"country":"DE"}' },
     ],
   });
-  edgeDirectory = await newDataDirectory();
-  edge = await startEdge({
-    HALYARD_DATA_DIR: edgeDirectory.path,
-    HALYARD_UPSTREAM: halyard.url,
-    HALYARD_EDGE_SECRET_KEY: secretKey,
-  });
-  const version = await newestVersion();
-  for (const { url } of [halyard, edge]) await payloadOf(url, key, version);
+  for (const place of placeNames) await places.caughtUp(place, connection);
 });
 
-afterAll(async () => {
-  await endAll();
-  await database.drop();
-  await dataDirectory.remove();
-  await edgeDirectory.remove();
-});
+afterAll(() => places.stop());
 
-const newestVersion = async () =>
-  (await database.db.selectFrom('current_version').select('version').executeTakeFirstOrThrow()).version;
-
-const make = async (body: Parameters<typeof newFeature>[1]) =>
-  (await newFeature({ admin: halyard.admin, owner }, body)).id;
+const make = async (body: Parameters<typeof newFeature>[1]) => (await places.make(body)).id;
 
 const credential = (clientKey: string): [string, string][] => [['Authorization', `Bearer ${clientKey}`]];
 
-const places = [
-  ['a service', () => halyard.url],
-  ['an edge', () => edge.url],
-] as const;
-
-describe.each(places)('the OpenFeature SDK for servers, with %s', (_place, url) => {
+describe.each(placeNames)('the OpenFeature SDK for servers, with a Halyard that is the %s', (place) => {
   let client: Client;
   beforeAll(async () => {
-    await OpenFeature.setProviderAndWait(new OFREPProvider({ baseUrl: url(), headers: credential(key) }));
+    await OpenFeature.setProviderAndWait(
+      new OFREPProvider({ baseUrl: places.url(place), headers: credential(connection.key) }),
+    );
     client = OpenFeature.getClient();
   });
   afterAll(() => OpenFeature.clearProviders());
@@ -122,14 +82,14 @@ describe.each(places)('the OpenFeature SDK for servers, with %s', (_place, url) 
   test('takes the default of the code where the credential is wrong', async () => {
     await OpenFeature.setProviderAndWait(
       'wrong',
-      new OFREPProvider({ baseUrl: url(), headers: credential('sdk-unknown') }),
+      new OFREPProvider({ baseUrl: places.url(place), headers: credential('sdk-unknown') }),
     );
     const details = await OpenFeature.getClient('wrong').getBooleanDetails(ids.boolean, false);
     expect(details).toMatchObject({ value: false, reason: 'ERROR' });
   });
 });
 
-describe.each(places)('the OpenFeature SDK for the web, with %s', (_place, url) => {
+describe.each(placeNames)('the OpenFeature SDK for the web, with a Halyard that is the %s', (place) => {
   const asked: { url: string; status: number }[] = [];
   const fetchImplementation: typeof fetch = async (input, init) => {
     const response = await fetch(input, init);
@@ -137,7 +97,7 @@ describe.each(places)('the OpenFeature SDK for the web, with %s', (_place, url) 
     return response;
   };
   const provider = (more: Partial<ConstructorParameters<typeof OFREPWebProvider>[0]> = {}) => {
-    const options = { baseUrl: url(), headers: credential(key), fetchImplementation, ...more };
+    const options = { baseUrl: places.url(place), headers: credential(connection.key), fetchImplementation, ...more };
     // Without hooks of its own, which its types leave open.
     return Object.assign(new OFREPWebProvider({ cacheMode: 'disabled', ...options }), { hooks: [] });
   };
@@ -167,14 +127,17 @@ describe.each(places)('the OpenFeature SDK for the web, with %s', (_place, url) 
 
   test('hears of a change by the event stream, and asks for an answer that has it', async () => {
     const id = await make({ valueType: 'string', defaultValue: 'before' });
-    await payloadOf(url(), key, await newestVersion());
+    await places.caughtUp(place, connection);
     await WebOpenFeature.setContext({ targetingKey: 'ann' });
     await WebOpenFeature.setProviderAndWait(provider());
     const client = WebOpenFeature.getClient();
     const changed: (string[] | undefined)[] = [];
     client.addHandler(ProviderEvents.ConfigurationChanged, (event) => void changed.push(event?.flagsChanged));
     for (const value of ['after', '']) {
-      const { version } = await halyard.admin.answer(updateFeature, { params: { id }, body: { defaultValue: value } });
+      const { version } = await places.halyard.admin.answer(updateFeature, {
+        params: { id },
+        body: { defaultValue: value },
+      });
       await expect.poll(() => client.getStringValue(id, 'default'), { interval: 10, timeout: 10_000 }).toBe(value);
       expect(asked.at(-1)?.url).toContain(`flagConfigEtag=v${version}`);
     }

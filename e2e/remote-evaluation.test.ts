@@ -2,43 +2,17 @@ import { clearCache, GrowthBook, setPolyfills } from '@growthbook/growthbook';
 import { type SdkConnection, updateFeature } from '@halyard/contract';
 import { EventSource } from 'eventsource';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createDatabase, databaseUrl, type TestDatabase } from '../packages/server/testing/database.ts';
-import {
-  type DataDirectory,
-  endAll,
-  type Halyard,
-  newDataDirectory,
-  type RunningProgram,
-  secretKey,
-  startEdge,
-  startHalyard,
-} from '../packages/server/testing/halyard.ts';
-import { newConnection, newFeature } from '../packages/server/testing/objects.ts';
+import { newConnection } from '../packages/server/testing/objects.ts';
+import { type Places, placeNames, startPlaces } from './support/places.ts';
 
 /** The published JavaScript SDK, as it is, asking a running service, or an edge that follows it, for values instead of definitions. */
 
-let database: TestDatabase;
-let dataDirectory: DataDirectory;
-let edgeDirectory: DataDirectory;
-let halyard: Halyard;
-let edge: RunningProgram;
-let owner: { id: string };
+let places: Places;
 let connection: SdkConnection;
 
 beforeAll(async () => {
-  database = await createDatabase();
-  dataDirectory = await newDataDirectory();
-  halyard = await startHalyard({
-    DATABASE_URL: databaseUrl(database.address),
-    HALYARD_DATA_DIR: dataDirectory.path,
-  });
-  owner = await database.db.selectFrom('person').select('id').executeTakeFirstOrThrow();
-  connection = await newConnection(halyard.admin, { remoteEvalEnabled: true });
-  edgeDirectory = await newDataDirectory();
-  edge = await startEdge({
-    HALYARD_DATA_DIR: edgeDirectory.path,
-    HALYARD_UPSTREAM: halyard.url,
-    HALYARD_EDGE_SECRET_KEY: secretKey,
+  places = await startPlaces(async ({ admin }) => {
+    connection = await newConnection(admin, { remoteEvalEnabled: true });
   });
   setPolyfills({ EventSource });
 });
@@ -50,14 +24,7 @@ afterEach(async () => {
   await clearCache();
 });
 
-afterAll(async () => {
-  await endAll();
-  await database.drop();
-  await dataDirectory.remove();
-  await edgeDirectory.remove();
-});
-
-const make = (body: Parameters<typeof newFeature>[1]) => newFeature({ admin: halyard.admin, owner }, body);
+afterAll(() => places.stop());
 
 const becomes = (sdk: GrowthBook, feature: string, value: unknown) =>
   expect.poll(() => sdk.evalFeature(feature).value, { interval: 10, timeout: 5_000 }).toEqual(value);
@@ -70,12 +37,10 @@ async function remoteSdk(apiHost: string, attributes: Record<string, unknown>): 
   return sdk;
 }
 
-describe.each([
-  ['a service', () => halyard.url],
-  ['an edge', () => edge.url],
-] as const)('with %s', (_place, url) => {
+describe.each(placeNames)('with a Halyard that is the %s', (place) => {
+  const url = () => places.url(place);
   test('it has the values of its user, not the rules behind them, and asks again when the user changes', async () => {
-    const { id } = await make({
+    const { id } = await places.make({
       valueType: 'string',
       defaultValue: 'everyone',
       rules: [
@@ -93,11 +58,11 @@ describe.each([
   });
 
   test('it is told by its stream to ask again when a flag changes', async () => {
-    const { id } = await make({ valueType: 'number', defaultValue: '1' });
+    const { id } = await places.make({ valueType: 'number', defaultValue: '1' });
     const sdk = await remoteSdk(url(), { id: 'u1' });
     await becomes(sdk, id, 1);
     for (const value of [2, 0]) {
-      await halyard.admin.call(updateFeature, { params: { id }, body: { defaultValue: String(value) } });
+      await places.halyard.admin.call(updateFeature, { params: { id }, body: { defaultValue: String(value) } });
       await becomes(sdk, id, value);
     }
     expect(sdk.getFeatures()[id]).toEqual({ defaultValue: 0 });

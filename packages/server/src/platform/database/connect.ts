@@ -51,12 +51,11 @@ export function connect(
     statement_timeout: 30_000,
     idle_in_transaction_session_timeout: 30_000,
   });
-  pool.on('error', onLost);
+  const lose = (error: Error) => {
+    if (!pool.ending) onLost(error);
+  };
+  pool.on('error', lose);
   // A connection that is lost while a query runs tells the query; without anyone listening it would end the process too.
-  pool.on('connect', (client) => {
-    client.on('error', (error) => {
-      if (!pool.ending) onLost(error);
-    });
-  });
+  pool.on('connect', (client) => client.on('error', lose));
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
 }
