@@ -147,8 +147,8 @@ const adminKey = { role: 'admin', description: 'test', expiresAt: null };
 async function historyOf(db: Db, id: string) {
   const [audits, events, revisions] = await Promise.all([
     db.selectFrom('audit').selectAll().where('entity_id', '=', id).orderBy('id').execute(),
-    // In the order in which they were written: where they lie.
-    db.selectFrom('event').selectAll().where('object_id', '=', id).orderBy(sql`ctid`).execute(),
+    // In the order in which they were written; those of one instant as they lie.
+    db.selectFrom('event').selectAll().where('object_id', '=', id).orderBy('date_created').orderBy(sql`ctid`).execute(),
     db.selectFrom('revision').selectAll().where('entity', '=', id).orderBy('version').execute(),
   ]);
   return { audits, events, revisions };

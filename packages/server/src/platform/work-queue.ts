@@ -59,6 +59,8 @@ export class WorkQueue {
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #leases: NodeJS.Timeout;
   readonly #take = oneAtATime(() => this.#takeDue());
+  /** How many pieces of work this process has begun. */
+  #begun = 0;
   #stopped = false;
 
   constructor(tools: { db: Db; clock: Clock; log: Log }) {
@@ -107,10 +109,15 @@ export class WorkQueue {
 
   /** Does everything that is due. */
   async finishDue(): Promise<void> {
-    do {
-      await this.wake();
+    for (;;) {
       await Promise.all([...this.#running.values()].map(({ done }) => done));
-    } while ((await this.#take()) > 0 || this.#running.size > 0);
+      // What is looked for while something runs may be passed over, since its lane is busy: only a look that met nothing
+      // running, before or after, says that all is done.
+      const begun = this.#begun;
+      const wasIdle = this.#running.size === 0;
+      await this.wake();
+      if (wasIdle && this.#running.size === 0 && this.#begun === begun) return;
+    }
   }
 
   /** Looks each minute whether something is due: news may have been missed, and processes may have ended. */
@@ -170,6 +177,7 @@ export class WorkQueue {
   }
 
   #start(item: Claimed): void {
+    this.#begun++;
     const id = `${item.claim} ${item.queue} ${item.key}`;
     const done = this.#do(item)
       .catch((error: unknown) => {
