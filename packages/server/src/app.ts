@@ -218,7 +218,7 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
   const handlers = {
     onNews: (news: News) => (news.topic === 'work' ? takeUpWork() : delivery.hear(news)),
     async onGap() {
-      await delivery.catchUp();
+      await delivery.closeGap();
       takeUpWork();
     },
   };

@@ -65,7 +65,8 @@ export class Delivery implements PayloadSource {
   }
 
   get knowsAllKeys(): boolean {
-    return this.#tools.live.loaded;
+    const { live, presence } = this.#tools;
+    return live.loaded && presence.answers;
   }
 
   age(): number | null {
@@ -92,8 +93,12 @@ export class Delivery implements PayloadSource {
     );
   }
 
+  catchUp(): Promise<void> {
+    return this.#tools.live.catchUpAll();
+  }
+
   /** Reads what other processes have settled, and who listens, while nothing was heard of them. */
-  async catchUp(): Promise<void> {
+  async closeGap(): Promise<void> {
     await this.#tools.changes.load();
     for (const connection of this.#byKey.values()) connection.noteChange();
     await this.#listen();
@@ -124,10 +129,11 @@ export class Delivery implements PayloadSource {
       return;
     }
     const affected = organization.affected.after(changes, states.at.instant);
-    for (const connection of organization.connections.values()) connection.note(affected);
+    // First those that become others: what they served is of no version from now on.
     for (const { kind, id, before, after } of changes) {
       if (kind === connectionKind.name) this.#reconnect(organization, id, before, after);
     }
+    for (const connection of organization.connections.values()) connection.note(affected);
   }
 
   /** A connection was made, changed or deleted. Streams of a changed one are closed: their SDKs come back to the new one. */

@@ -147,15 +147,23 @@ export class LastKnownGood {
     if (knowing.content === null) return { problem: knowing.problem ?? 'nobody knows how old it is' };
     const states = await readKeptStates(directory, key);
     if ('problem' in states) return states;
-    const changes = await readKeptChanges(directory, key);
-    if ('problem' in changes) return changes;
     const known = JSON.parse(knowing.content.toString()) as Knowledge;
-    if (endsBefore(states.position, known.states) || endsBefore(changes.position, known.changes)) {
-      return { problem: 'it ends before what it is known to have held' };
-    }
-    return { known: new Date(known.at), states: states.states, changes: changes.changes };
+    if (endsBefore(states.position, known.states)) return { problem: endedEarly };
+    const changes = await this.#readChanges(directory, known.changes);
+    return { known: new Date(known.at), states: states.states, changes };
+  }
+
+  /** Payloads can be compiled without their settled changes: then this process dates and encrypts them for itself. */
+  async #readChanges(directory: string, known: SealedPosition): Promise<Copy['changes']> {
+    const kept = await readKeptChanges(directory, this.#tools.key);
+    if (!('problem' in kept) && !endsBefore(kept.position, known)) return kept.changes;
+    const problem = 'problem' in kept ? kept.problem : endedEarly;
+    this.#tools.log.warn({ directory, problem }, 'Payloads on disk have lost the dates of their last changes');
+    return [];
   }
 }
+
+const endedEarly = 'it ends before what it is known to have held';
 
 /** A file that was written anew since is whole in itself. */
 const endsBefore = (found: SealedPosition, known: SealedPosition): boolean =>

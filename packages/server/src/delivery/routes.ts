@@ -10,18 +10,11 @@ import {
   type SdkConnection,
 } from '@halyard/contract';
 import { bind, type Call, JsonText, type Route } from '../http/index.ts';
-import { invalid, unavailable } from '../platform/index.ts';
+import { invalid, notFound, unavailable } from '../platform/index.ts';
 import type { ConnectionService } from './connections.ts';
 import type { Delivery } from './delivery.ts';
 import type { ProxyChecks } from './proxies/proxy-work.ts';
-import {
-  answerOf,
-  minVersionHeader,
-  payloadFacts,
-  payloadMembers,
-  readMinVersion,
-  servedSince,
-} from './serving/index.ts';
+import { answerOf, minVersionHeader, payloadFacts, payloadMembers, reach, readMinVersion } from './serving/index.ts';
 
 export function deliveryRoutes(connections: ConnectionService, delivery: Delivery, proxies: ProxyChecks): Route[] {
   const checkProxy = (sdkConnection: SdkConnection): void => {
@@ -63,12 +56,14 @@ export function deliveryRoutes(connections: ConnectionService, delivery: Deliver
 /** What a connection serves, for proxies and edges: also of connections that SDKs may only evaluate remotely. */
 async function servedTo(call: Call, key: string, connections: ConnectionService, delivery: Delivery) {
   const { state } = connections.findByKey(call.requester, key);
-  const connection = delivery.find(state.key);
   const least = readMinVersion(call.requestHeader(minVersionHeader));
   if (least === null) throw invalid(`${minVersionHeader} must be a whole number of at least 0.`);
-  const served = connection === undefined ? null : await servedSince(connection, least);
-  if (connection === undefined || served === null)
+  const found = { use: (clientKey: string) => delivery.find(clientKey), catchUp: () => delivery.catchUp() };
+  const reached = await reach(found, state.key, least);
+  if (reached === 'unknown') throw notFound('SDK connection', key);
+  if (reached === 'late' || reached === 'nothing')
     throw unavailable('That configuration version is not here yet. Ask again.', 1);
+  const { connection, served } = reached;
   call.header('X-Service-Config-Version', String(connection.version));
   for (const [name, value] of payloadFacts(served)) call.header(name, value);
   return served;

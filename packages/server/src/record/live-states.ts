@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
-import { type Db, type Log, type Tx, unavailable } from '../platform/index.ts';
+import { type Db, type Log, oneAtATime, type Tx, unavailable } from '../platform/index.ts';
 import type { ConfigurationVersion, Live, OrganizationStates, StateReader } from './states.ts';
 import { readerOf } from './states.ts';
 
@@ -117,6 +117,11 @@ export class LiveStates {
     this.#running.set(organization, run);
     return run;
   }
+
+  /** Asks where all organizations stand, and reads on for those that have moved. Whoever asks meanwhile shares one asking. */
+  readonly catchUpAll: () => Promise<void> = oneAtATime(async () => {
+    await this.catchUpTo((await sql.raw<Standing>(standingsQuery).execute(this.#db)).rows);
+  });
 
   /** Reads on for every organization that stands elsewhere than here, known here or new, and forgets those that are gone. */
   async catchUpTo(all: readonly Standing[]): Promise<void> {

@@ -34,6 +34,8 @@ export class Edge implements PayloadSource {
   #knowsAllKeys = false;
   /** Ends the pause before the list is read again. */
   #readListNow = new AbortController();
+  /** Resolves when the list has been read the next time; null: there is no list to read. */
+  #nextList: PromiseWithResolvers<void> | null = null;
 
   private constructor({ clock, log }: EdgeOptions, upstream: Upstream, kept: KeptPayloads) {
     this.#upstream = upstream;
@@ -60,6 +62,7 @@ export class Edge implements PayloadSource {
         const { id, key, remoteOnly, encryptionKey } = copy;
         await edge.#add({ id, key, remoteOnly, encryptionKey }, copy);
       }
+      edge.#nextList = Promise.withResolvers();
       void edge.#followList();
     }
     return edge;
@@ -76,6 +79,12 @@ export class Edge implements PayloadSource {
 
   get knowsAllKeys(): boolean {
     return this.#knowsAllKeys;
+  }
+
+  /** Reads the list of connections again. */
+  async catchUp(): Promise<void> {
+    this.#readListNow.abort();
+    await this.#nextList?.promise;
   }
 
   age(connection: ServedConnection): number | null {
@@ -152,6 +161,8 @@ export class Edge implements PayloadSource {
     }
     for (const [key, facts] of wanted) if (!this.#byKey.has(key)) await this.#add(facts, null);
     this.#knowsAllKeys = true;
+    this.#nextList?.resolve();
+    this.#nextList = Promise.withResolvers();
   }
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readJson } from '../../http/index.ts';
 import { type Log, Refusal } from '../../platform/index.ts';
 import { readEvaluationRequest } from './evaluation-request.ts';
-import { minVersionOf, servedSince } from './min-version.ts';
+import { minVersionOf, reach } from './min-version.ts';
 import {
   badMinVersion,
   closeAfter,
@@ -16,7 +16,7 @@ import {
   writing,
 } from './public-route.ts';
 import { remoteEvaluationOf } from './served-evaluation.ts';
-import type { PayloadSource, ServedConnection } from './source.ts';
+import type { PayloadSource } from './source.ts';
 import { withinTime } from './time-bound.ts';
 import { answerUser } from './user-answer.ts';
 
@@ -33,27 +33,32 @@ export function evaluationRoute({ source, log }: { source: PayloadSource; log: L
   const answer = async (
     request: IncomingMessage,
     response: ServerResponse,
-    connection: ServedConnection,
+    key: string,
     least: number,
   ): Promise<void> => {
     const asked = readEvaluationRequest(await readJson(request));
-    const served = await servedSince(connection, least);
-    if (served === null) return refuse(response, connection.served === null ? failed : notYet);
+    const reached = await reach(source, key, least);
+    if (reached === 'unknown') return refuse(response, whyUnknown(key, source));
+    if (reached === 'late') return refuse(response, notYet);
+    if (reached === 'nothing') return refuse(response, failed);
+    const { connection, served } = reached;
+    if (!connection.remoteOnly) return refuse(response, notRemote);
     const text = withinTime(() => remoteEvaluationOf(served)(asked));
     answerUser(response, { status: 200, text, more: streaming }, connection, source);
   };
 
   return openToAll(path, writing, (request, response, key) => {
     const connection = source.use(key);
-    if (connection === undefined) return refuse(response, whyUnknown(key, source));
-    if (!connection.remoteOnly) return refuse(response, notRemote);
     const least = minVersionOf(request);
+    // Nobody reads the body of a request that is refused whatever it says.
+    if (connection === undefined && (least === null || least === 0)) return refuse(response, whyUnknown(key, source));
     if (least === null) return refuse(response, badMinVersion);
-    answer(request, response, connection, least).catch((error: unknown) => {
+    if (connection?.remoteOnly === false && least === 0) return refuse(response, notRemote);
+    answer(request, response, key, least).catch((error: unknown) => {
       if (request.errored !== null) return;
       closeAfter(response, error);
       if (error instanceof Refusal) return refuse(response, { status: 400, error: error.message });
-      log.error({ err: error, connection: connection.id }, 'A user could not be evaluated');
+      log.error({ err: error, connection: connection?.id }, 'A user could not be evaluated');
       refuse(response, failed);
     });
   });

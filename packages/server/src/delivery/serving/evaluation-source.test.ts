@@ -39,6 +39,7 @@ describe('values from any source of payloads', () => {
     use: (key) => (key === 'sdk-known' ? connection : undefined),
     connections: () => [connection],
     knowsAllKeys: false,
+    catchUp: async () => undefined,
     age: () => 42,
   };
   const log = createLog({ LOG_LEVEL: 'silent' });

@@ -8,7 +8,7 @@ import type { PayloadSource } from './source.ts';
 import { streamRoute } from './stream-route.ts';
 
 export { answerOf, Bodies, membersOf } from './bodies.ts';
-export { minVersionHeader, readMinVersion, servedSince } from './min-version.ts';
+export { minVersionHeader, reach, readMinVersion } from './min-version.ts';
 export { payloadFacts, payloadHashedHeader, payloadVersionHeader } from './payload-headers.ts';
 export { type Ciphertexts, encrypted, type PayloadText, payloadHash, payloadMembers } from './payload-text.ts';
 export type { PayloadSource, Served, ServedConnection } from './source.ts';

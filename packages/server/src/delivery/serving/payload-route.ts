@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log, Settings } from '../../platform/index.ts';
 import { acceptedCodings } from './bodies.ts';
-import { minVersionOf, servedSince } from './min-version.ts';
+import { minVersionOf, type Reached, reach } from './min-version.ts';
 import { PayloadHeaders } from './payload-headers.ts';
 import {
   badMinVersion,
@@ -14,7 +14,7 @@ import {
   type SdkRefusal,
   whyUnknown,
 } from './public-route.ts';
-import type { PayloadSource, Served, ServedConnection } from './source.ts';
+import type { PayloadSource, ServedConnection } from './source.ts';
 
 const path = /^\/api\/features(?:\/([^/?]*))?\/?(?:\?|$)/;
 
@@ -36,9 +36,9 @@ export function payloadRoute(tools: { source: PayloadSource; settings: Settings;
   const deliver = (
     request: IncomingMessage,
     response: ServerResponse,
-    connection: ServedConnection,
-    served: Served,
+    { connection, served }: Reached<ServedConnection>,
   ) => {
+    if (connection.remoteOnly) return refuse(response, remoteOnly);
     const { bodies } = served;
     const { version } = connection;
     const ifNoneMatch = request.headers['if-none-match'];
@@ -55,19 +55,21 @@ export function payloadRoute(tools: { source: PayloadSource; settings: Settings;
 
   return openToAll(path, reading, (request, response, key) => {
     const connection = source.use(key);
-    if (connection === undefined) return refuse(response, whyUnknown(key, source));
-    if (connection.remoteOnly) return refuse(response, remoteOnly);
     const least = minVersionOf(request);
-    if (least === null) return refuse(response, badMinVersion);
-    const { served } = connection;
-    if (served !== null && connection.version >= least) return deliver(request, response, connection, served);
-    servedSince(connection, least).then(
-      (caughtUp) => {
-        if (caughtUp === null) refuse(response, connection.served === null ? failed : notYet);
-        else deliver(request, response, connection, caughtUp);
+    if (least === null) return refuse(response, connection === undefined ? whyUnknown(key, source) : badMinVersion);
+    const served = connection?.served ?? null;
+    if (connection !== undefined && served !== null && connection.version >= least) {
+      return deliver(request, response, { connection, served });
+    }
+    reach(source, key, least).then(
+      (reached) => {
+        if (reached === 'unknown') refuse(response, whyUnknown(key, source));
+        else if (reached === 'late') refuse(response, notYet);
+        else if (reached === 'nothing') refuse(response, failed);
+        else deliver(request, response, reached);
       },
       (error: unknown) => {
-        log.error({ err: error, connection: connection.id }, 'A payload could not be delivered');
+        log.error({ err: error, connection: connection?.id }, 'A payload could not be delivered');
         refuse(response, failed);
       },
     );

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { anyOrigin } from '../../http/index.ts';
 import type { Clock, Log, Settings } from '../../platform/index.ts';
-import { servedSince } from './min-version.ts';
+import { type Reached, reach } from './min-version.ts';
 import {
   failed,
   noKey,
@@ -12,7 +12,7 @@ import {
   type SdkRefusal,
   whyUnknown,
 } from './public-route.ts';
-import type { PayloadSource, Served, ServedConnection } from './source.ts';
+import type { PayloadSource, ServedConnection } from './source.ts';
 import { type Dialect, newStream, sdkDialect, send } from './streams.ts';
 
 /** One kind of subscriber: where they come in, and in which words they are told events and refused. */
@@ -77,9 +77,8 @@ export function streamRoute(tools: { source: PayloadSource; settings: Settings; 
   const subscribe = (
     request: IncomingMessage,
     response: ServerResponse,
-    connection: ServedConnection,
-    served: Served,
-    dialect: Dialect,
+    { connection, served }: Reached<ServedConnection>,
+    subscribers: Subscribers,
   ) => {
     const lastId = lastEventId(request);
     const isNews = clock.now().getTime() - served.change.instant.getTime() < newsworthyFor;
@@ -91,7 +90,7 @@ export function streamRoute(tools: { source: PayloadSource; settings: Settings; 
       return;
     }
     response.write('retry: 10000\n\n');
-    const stream = newStream(response, from, second, settings.SSE_LIFETIME_SECONDS, dialect);
+    const stream = newStream(response, from, second, settings.SSE_LIFETIME_SECONDS, subscribers.dialect(connection));
     connection.streams.add(stream);
     send(stream, served.event);
   };
@@ -109,11 +108,12 @@ export function streamRoute(tools: { source: PayloadSource; settings: Settings; 
       open++;
       response.on('close', countDown);
       const { served } = connection;
-      if (served !== null) return subscribe(request, response, connection, served, subscribers.dialect(connection));
-      servedSince(connection, 0).then(
-        (caughtUp) => {
-          if (caughtUp === null) refuse(failed);
-          else subscribe(request, response, connection, caughtUp, subscribers.dialect(connection));
+      if (served !== null) return subscribe(request, response, { connection, served }, subscribers);
+      reach(source, key, 0).then(
+        (reached) => {
+          if (reached === 'unknown') refuse(whyUnknown(key, source));
+          else if (reached === 'late' || reached === 'nothing') refuse(failed);
+          else subscribe(request, response, reached, subscribers);
         },
         (error: unknown) => {
           log.error({ err: error, connection: connection.id }, 'A stream could not be opened');

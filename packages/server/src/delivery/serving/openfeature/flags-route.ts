@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Attributes, User } from '@halyard/evaluation';
 import { readJson } from '../../../http/index.ts';
 import { invalid, type Log, quoted, Refusal } from '../../../platform/index.ts';
-import { minVersionOf, servedOnce } from '../min-version.ts';
+import { minVersionOf, reach } from '../min-version.ts';
 import { badMinVersion, closeAfter, notYet, openToAll, type PublicRoute, writing } from '../public-route.ts';
 import { flagEvaluationOf } from '../served-evaluation.ts';
 import type { PayloadSource, Served, ServedConnection } from '../source.ts';
@@ -35,12 +35,15 @@ interface Asked {
 /** `POST /ofrep/v1/evaluate/flags/{key}` and `POST /ofrep/v1/evaluate/flags`: one flag, or all of a connection's. */
 export function flagsRoute({ source, log }: { source: PayloadSource; log: Log }): PublicRoute {
   const ask = async (request: IncomingMessage): Promise<Asked> => {
-    const { clientKey, connection } = connectionOf(request, source);
-    const { least, isFreshEnough } = freshness(request, connection);
+    const clientKey = clientKeyOf(request);
+    const isKnown = source.use(clientKey) !== undefined;
+    if (!isKnown && minVersionOf(request) === 0) throw noConnection(source);
+    const { least, isFreshEnough } = freshness(request);
     const user = { attributes: attributesOf(await bodyOf(request)) };
-    const served = await servedOnce(connection, least, isFreshEnough);
-    if (served === null) throw new NoFlags({ status: 503, errorDetails: notYet.error });
-    return { clientKey, connection, served, user };
+    const reached = await reach(source, clientKey, least, isFreshEnough);
+    if (reached === 'unknown') throw noConnection(source);
+    if (reached === 'late' || reached === 'nothing') throw new NoFlags({ status: 503, errorDetails: notYet.error });
+    return { ...reached, clientKey, user };
   };
 
   const answerOne = ({ connection, served, user }: Asked, key: string, response: ServerResponse): void => {
@@ -90,14 +93,12 @@ function bulkText(flags: string, configVersion: number, clientKey: string): stri
   return `{"flags":[${flags}],${JSON.stringify(rest).slice(1)}`;
 }
 
-/** The connection whose client key is the credential of a request. */
-function connectionOf(
-  request: IncomingMessage,
-  source: PayloadSource,
-): { clientKey: string; connection: ServedConnection } {
+const how = 'Send the client key of an SDK connection as "Authorization: Bearer sdk-…" or "X-API-Key: sdk-…".';
+
+/** The client key that is the credential of a request. */
+function clientKeyOf(request: IncomingMessage): string {
   const bearer = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
   const clientKey = bearer ?? request.headers['x-api-key'];
-  const how = 'Send the client key of an SDK connection as "Authorization: Bearer sdk-…" or "X-API-Key: sdk-…".';
   if (typeof clientKey !== 'string' || clientKey === '') {
     throw new NoFlags({ status: 401, errorDetails: `The client key is missing. ${how}` });
   }
@@ -107,19 +108,19 @@ function connectionOf(
       errorDetails: `This is a secret key, which must not be given to clients. ${how}`,
     });
   }
-  const connection = source.use(clientKey);
-  if (connection !== undefined) return { clientKey, connection };
-  if (!source.knowsAllKeys) {
-    throw new NoFlags({ status: 503, errorDetails: 'This client key is not known here yet. Ask again.' });
-  }
-  throw new NoFlags({ status: 401, errorDetails: `There is no SDK connection of this client key. ${how}` });
+  return clientKey;
 }
 
+const noConnection = (source: PayloadSource): NoFlags =>
+  source.knowsAllKeys
+    ? new NoFlags({ status: 401, errorDetails: `There is no SDK connection of this client key. ${how}` })
+    : new NoFlags({ status: 503, errorDetails: 'This client key is not known here yet. Ask again.' });
+
 /** How new an answer must be: as its headers say, and as an event said that made the client ask. */
-function freshness(
-  request: IncomingMessage,
-  connection: ServedConnection,
-): { least: number; isFreshEnough: (served: Served) => boolean } {
+function freshness(request: IncomingMessage): {
+  least: number;
+  isFreshEnough: (served: Served, connection: ServedConnection) => boolean;
+} {
   const wanted = minVersionOf(request);
   if (wanted === null) throw new NoFlags({ status: 400, errorCode: 'GENERAL', errorDetails: badMinVersion.error });
   const query = new URLSearchParams(request.url?.split('?')[1]);
@@ -128,8 +129,8 @@ function freshness(
   const least = Math.max(wanted, version ?? 0);
   return {
     least,
-    isFreshEnough: ({ change }) =>
-      connection.version >= least && (since === null || secondsOf(change.instant) >= since),
+    isFreshEnough: ({ change }, { version: reached }) =>
+      reached >= least && (since === null || secondsOf(change.instant) >= since),
   };
 }
 
