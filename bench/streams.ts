@@ -13,6 +13,7 @@ const listeners = 1_000;
 const manyStreams = 10_000;
 const warmUps = 5;
 const toggles = 20;
+const memoryRounds = 3;
 
 /** Milliseconds from the moment a change was acknowledged to its event, over all streams and changes. */
 interface Latency {
@@ -101,6 +102,12 @@ async function latency(
 
 /** Kilobytes of resident memory that each of many open streams takes. */
 async function memory(url: string, path: string, processId: number): Promise<number> {
+  const rounds: number[] = [];
+  for (let round = 0; round < memoryRounds; round++) rounds.push(await memoryOnce(url, path, processId));
+  return median(rounds);
+}
+
+async function memoryOnce(url: string, path: string, processId: number): Promise<number> {
   await sleep(2_000);
   const before = await residentKilobytes(processId);
   const streams = await openStreams(url, path, manyStreams);

@@ -20,15 +20,17 @@ export interface EvaluatedFlag {
 
 /** Evaluates a payload's features as the flags of OpenFeature. */
 export interface FlagEvaluation {
+  /** Of all flags, in their order. */
+  readonly keys: readonly string[];
   /** One flag; undefined: the payload does not have it. Never throws. */
-  one(key: string, user: User): EvaluatedFlag | undefined;
-  /** All flags in the order of their keys, their texts joined by commas. */
-  all(user: User): string;
+  readonly one: (key: string, user: User) => EvaluatedFlag | undefined;
+  /** A flag that is not evaluated, and why. */
+  readonly failed: (key: string, why: string) => EvaluatedFlag;
 }
 
 interface Flag {
   readonly key: string;
-  /** `{"key":"…"` */
+  /** As of `openingOf`. */
   readonly opening: string;
   readonly valueType: ValueType;
 }
@@ -54,7 +56,7 @@ export function flagEvaluation(payload: EvaluablePayload, evaluator: Evaluator, 
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, definition]): [string, Flag] => [
         key,
-        { key, opening: `{"key":${JSON.stringify(key)}`, valueType: valueTypeOf(definition) },
+        { key, opening: openingOf(key), valueType: valueTypeOf(definition) },
       ]),
   );
   const texts = new Map<FeatureResult, EvaluatedFlag>();
@@ -79,7 +81,8 @@ export function flagEvaluation(payload: EvaluablePayload, evaluator: Evaluator, 
       const text = variationTexts.of(experiment, experimentResult, () => write(flag, result));
       return { text, failed: false };
     }
-    if (source === 'cyclicPrerequisite') return failure(flag, 'The prerequisites of this flag lead back to itself.');
+    if (source === 'cyclicPrerequisite')
+      return failure(flag.key, 'The prerequisites of this flag lead back to itself.');
     // These results belong to no flag, or to no more than this one user.
     if (source === 'prerequisite' || source === 'override') return { text: write(flag, result), failed: false };
     let known = texts.get(result);
@@ -94,28 +97,24 @@ export function flagEvaluation(payload: EvaluablePayload, evaluator: Evaluator, 
     try {
       return evaluated(flag, user);
     } catch {
-      return failure(flag, 'This flag cannot be evaluated for this context.');
+      return failure(flag.key, 'This flag cannot be evaluated for this context.');
     }
   }
 
   return {
+    keys: [...flags.keys()],
     one(key, user) {
       const flag = flags.get(key);
       return flag && evaluate(flag, user);
     },
-    all(user) {
-      let all = '';
-      for (const flag of flags.values()) {
-        if (all !== '') all += ',';
-        all += evaluate(flag, user).text;
-      }
-      return all;
-    },
+    failed: failure,
   };
 }
 
-const failure = ({ opening }: Flag, errorDetails: string): EvaluatedFlag => ({
-  text: `${opening},"errorCode":"GENERAL","errorDetails":${JSON.stringify(errorDetails)}}`,
+const openingOf = (key: string) => `{"key":${JSON.stringify(key)}`;
+
+const failure = (key: string, errorDetails: string): EvaluatedFlag => ({
+  text: `${openingOf(key)},"errorCode":"GENERAL","errorDetails":${JSON.stringify(errorDetails)}}`,
   failed: true,
 });
 

@@ -252,6 +252,7 @@ describe('the evaluation route', () => {
       400,
       { status: 400, error: expect.stringContaining('too long') },
     ]);
+    service.clock.advance(2_000);
     const long = await evaluated(key, { attributes: { name: `${'x'.repeat(1_000)}foofoobar` } });
     expect(Object.values(long.features).at(-1)).toEqual({ defaultValue: true });
   });

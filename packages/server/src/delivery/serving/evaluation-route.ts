@@ -17,7 +17,7 @@ import {
 } from './public-route.ts';
 import { remoteEvaluationOf } from './served-evaluation.ts';
 import type { PayloadSource } from './source.ts';
-import { withinTime } from './time-bound.ts';
+import type { TimeBound } from './time-bound.ts';
 import { answerUser } from './user-answer.ts';
 
 const path = /^\/api\/eval(?:\/([^/?]*))?\/?(?:\?|$)/;
@@ -29,7 +29,15 @@ const notRemote: SdkRefusal = {
 };
 
 /** `POST /api/eval/{clientKey}`: what one user gets, without the definitions behind it (flags A28). */
-export function evaluationRoute({ source, log }: { source: PayloadSource; log: Log }): PublicRoute {
+export function evaluationRoute({
+  source,
+  timeBound,
+  log,
+}: {
+  source: PayloadSource;
+  timeBound: TimeBound;
+  log: Log;
+}): PublicRoute {
   const answer = async (
     request: IncomingMessage,
     response: ServerResponse,
@@ -43,7 +51,8 @@ export function evaluationRoute({ source, log }: { source: PayloadSource; log: L
     if (reached === 'nothing') return refuse(response, failed);
     const { connection, served } = reached;
     if (!connection.remoteOnly) return refuse(response, notRemote);
-    const text = withinTime(() => remoteEvaluationOf(served)(asked));
+    const evaluate = remoteEvaluationOf(served);
+    const text = timeBound.whole(connection, () => evaluate(asked));
     answerUser(response, { status: 200, text, more: streaming }, connection, source);
   };
 

@@ -1,7 +1,6 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { testClock } from '../../../testing/clock.ts';
 import { createLog, readSettings } from '../../platform/index.ts';
 import {
   askAgainEvent,
@@ -16,7 +15,15 @@ import {
 /** The routes on a source of their own, which is neither this service nor in touch with any database. */
 describe('values from any source of payloads', () => {
   const text = (condition: object): PayloadText => ({
-    features: JSON.stringify({ f: { defaultValue: 1, rules: [{ condition, force: 2 }] } }),
+    features: JSON.stringify({
+      f: {
+        defaultValue: 1,
+        rules: [
+          { condition, force: 2 },
+          { condition: { name: { $regex: '.*foo.*foo.*bar' } }, force: 3 },
+        ],
+      },
+    }),
     experiments: undefined,
     savedGroups: '{"g":["u1"]}',
   });
@@ -43,7 +50,9 @@ describe('values from any source of payloads', () => {
     age: () => 42,
   };
   const log = createLog({ LOG_LEVEL: 'silent' });
-  const routes = publicRoutes({ source, settings: readSettings({}), clock: testClock(), log });
+  let now = 0;
+  const clock = { now: () => new Date(now) };
+  const routes = publicRoutes({ source, settings: readSettings({}), clock, log });
   const server = http.createServer((request, response) => {
     if (!routes(request, response)) response.writeHead(404).end();
   });
@@ -73,6 +82,26 @@ describe('values from any source of payloads', () => {
     const flag = await post('/ofrep/v1/evaluate/flags/f', { context: { targetingKey: 'u1' } });
     expect(version(flag)).toEqual(['9', '42']);
     expect(await flag.json()).toMatchObject({ value: 2, metadata: { configVersion: 7 } });
+  });
+
+  test('that would take too long are refused at once when the time of their connection is used up; others never are', async () => {
+    const slow = { name: 'foo'.repeat(10_000) };
+    expect((await post('/api/eval/sdk-known', { attributes: slow })).status).toBe(400);
+
+    const remote = await post('/api/eval/sdk-known', { attributes: slow });
+    expect([remote.status, remote.headers.has('x-unrecoverable')]).toEqual([400, false]);
+    expect(await remote.json()).toEqual({ status: 400, error: expect.stringContaining('wait 2 seconds') });
+    for (const path of ['/ofrep/v1/evaluate/flags/f', '/ofrep/v1/evaluate/flags']) {
+      const flags = await post(path, { context: slow });
+      expect([flags.status, flags.headers.get('retry-after')]).toEqual([429, '2']);
+      expect(await flags.json()).toEqual({ errorDetails: expect.stringContaining('wait 2 seconds') });
+    }
+    expect((await post('/api/eval/sdk-known', { attributes: { name: 'foo' } })).status).toBe(200);
+    expect((await post('/ofrep/v1/evaluate/flags', { context: { name: 'foo' } })).status).toBe(200);
+
+    now += 2_000;
+    const again = await post('/ofrep/v1/evaluate/flags/f', { context: { name: `${'x'.repeat(200)}foofoobar` } });
+    expect(await again.json()).toMatchObject({ value: 3 });
   });
 
   test('are refused for the time being while it may not know the key yet', async () => {

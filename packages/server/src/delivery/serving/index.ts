@@ -6,6 +6,7 @@ import { flagRoutes } from './openfeature/index.ts';
 import { payloadRoute } from './payload-route.ts';
 import type { PayloadSource } from './source.ts';
 import { streamRoute } from './stream-route.ts';
+import { timeBound } from './time-bound.ts';
 
 export { answerOf, Bodies, membersOf } from './bodies.ts';
 export { minVersionHeader, reach, readMinVersion } from './min-version.ts';
@@ -25,8 +26,9 @@ export interface PublicRouteTools {
 export function publicRoutes(tools: PublicRouteTools): Interceptor & { stop(): void } {
   const payload = payloadRoute(tools);
   const streams = streamRoute(tools);
-  const evaluation = evaluationRoute(tools);
-  const flags = flagRoutes({ ...tools, streams });
+  const bound = timeBound(tools);
+  const evaluation = evaluationRoute({ ...tools, timeBound: bound });
+  const flags = flagRoutes({ ...tools, timeBound: bound, streams });
   const routeOf = (url: string) => {
     if (url.startsWith('/api/features')) return payload;
     if (url.startsWith('/api/eval')) return evaluation;

@@ -13,7 +13,7 @@ import type { Served } from './source.ts';
 import { boundedExpression } from './time-bound.ts';
 
 /*
- * Evaluations of what is served, for one user at a time, to be called within `withinTime`. They are compiled when they are
+ * Evaluations of what is served, for one user at a time, to be called within a `TimeBound`. They are compiled when they are
  * first asked for, and kept for as long as that is served.
  */
 

@@ -52,29 +52,38 @@ export const askAgainEvent = (id: number): StreamEvent => ({
 
 /** The open streams of one connection. */
 export class Streams {
-  readonly #open = new Set<Stream>();
+  readonly #open = new Map<ServerResponse, Stream>();
+  /** One for all streams: there may be very many. */
+  readonly #forget: (this: ServerResponse) => void;
+
+  constructor() {
+    const open = this.#open;
+    this.#forget = function forget() {
+      open.delete(this);
+    };
+  }
 
   get size(): number {
     return this.#open.size;
   }
 
   add(stream: Stream): void {
-    this.#open.add(stream);
-    stream.response.on('close', () => this.#open.delete(stream));
+    this.#open.set(stream.response, stream);
+    stream.response.on('close', this.#forget);
   }
 
   /** Sends the event to everyone who has not got it, or a newer one. */
   broadcast(event: StreamEvent): void {
-    for (const stream of this.#open) send(stream, event);
+    for (const stream of this.#open.values()) send(stream, event);
   }
 
   close(): void {
-    for (const { response } of this.#open) response.end();
+    for (const response of this.#open.keys()) response.end();
   }
 
   /** Keeps streams alive, ends those whose time is over, and drops those that no longer read. */
   tick(second: number): void {
-    for (const stream of this.#open) {
+    for (const stream of this.#open.values()) {
       // A reader that is gone without a word never takes the end of its stream.
       if (second >= stream.endsAt + graceSeconds) stream.response.destroy();
       else if (second >= stream.endsAt) stream.response.end();

@@ -7,13 +7,17 @@ import { minVersionOf, reach } from '../min-version.ts';
 import { badMinVersion, closeAfter, notYet, openToAll, type PublicRoute, writing } from '../public-route.ts';
 import { flagEvaluationOf } from '../served-evaluation.ts';
 import type { PayloadSource, Served, ServedConnection } from '../source.ts';
-import { withinTime } from '../time-bound.ts';
+import type { TimeBound } from '../time-bound.ts';
 import { answerUser } from '../user-answer.ts';
 import { eventsPath, secondsOf, versionOf } from './events.ts';
 import { type FlagRefusal, refuseFlags } from './refusal.ts';
 
 const path = /^\/ofrep\/v1\/evaluate\/flags(?:\/([^/?]*))?\/?(?:\?|$)/;
 const inactivityDelaySec = 120;
+
+/** Said of a flag in a bulk answer. */
+const tooSlow =
+  'The regular expressions of this flag take too long for this context. Send shorter texts in its attributes.';
 
 /** A request that gets another answer than flags. */
 class NoFlags extends Error {
@@ -33,7 +37,15 @@ interface Asked {
 }
 
 /** `POST /ofrep/v1/evaluate/flags/{key}` and `POST /ofrep/v1/evaluate/flags`: one flag, or all of a connection's. */
-export function flagsRoute({ source, log }: { source: PayloadSource; log: Log }): PublicRoute {
+export function flagsRoute({
+  source,
+  timeBound,
+  log,
+}: {
+  source: PayloadSource;
+  timeBound: TimeBound;
+  log: Log;
+}): PublicRoute {
   const ask = async (request: IncomingMessage): Promise<Asked> => {
     const clientKey = clientKeyOf(request);
     const isKnown = source.use(clientKey) !== undefined;
@@ -47,7 +59,8 @@ export function flagsRoute({ source, log }: { source: PayloadSource; log: Log })
   };
 
   const answerOne = ({ connection, served, user }: Asked, key: string, response: ServerResponse): void => {
-    const flag = withinTime(() => flagEvaluationOf(served).one(key, user));
+    const evaluation = flagEvaluationOf(served);
+    const flag = timeBound.whole(connection, () => evaluation.one(key, user));
     if (flag === undefined) {
       const errorDetails = `There is no flag ${quoted(key)} on this SDK connection.`;
       throw new NoFlags({ status: 404, errorCode: 'FLAG_NOT_FOUND', errorDetails });
@@ -60,7 +73,13 @@ export function flagsRoute({ source, log }: { source: PayloadSource; log: Log })
     request: IncomingMessage,
     response: ServerResponse,
   ): void => {
-    const flags = withinTime(() => flagEvaluationOf(served).all(user));
+    const { keys, one, failed } = flagEvaluationOf(served);
+    const flags = timeBound.each(
+      connection,
+      keys,
+      (key) => one(key, user)?.text ?? '',
+      (key) => failed(key, tooSlow).text,
+    );
     const text = bulkText(flags, served.change.version, clientKey);
     const tag = `"${hash('sha256', text, 'base64url').slice(0, 27)}"`;
     const isKnown = tagsOf(request.headers['if-none-match']).includes(tag);
@@ -76,6 +95,10 @@ export function flagsRoute({ source, log }: { source: PayloadSource; log: Log })
         if (request.errored !== null) return;
         closeAfter(response, error);
         if (error instanceof NoFlags) return refuseFlags(response, error.refusal, key);
+        if (error instanceof Refusal && error.kind === 'tooMany') {
+          for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
+          return refuseFlags(response, { status: 429, errorDetails: error.message }, key);
+        }
         if (!(error instanceof Refusal)) log.error({ err: error }, 'Flags could not be evaluated');
         const errorDetails =
           error instanceof Refusal ? error.message : 'Flags cannot be evaluated at the moment. Ask again.';
@@ -84,13 +107,13 @@ export function flagsRoute({ source, log }: { source: PayloadSource; log: Log })
   });
 }
 
-/** @param flags their texts, joined by commas */
-function bulkText(flags: string, configVersion: number, clientKey: string): string {
+/** @param flags their texts */
+function bulkText(flags: readonly string[], configVersion: number, clientKey: string): string {
   const rest = {
     metadata: { configVersion },
     eventStreams: [{ type: 'sse', endpoint: { requestUri: eventsPath(clientKey) }, inactivityDelaySec }],
   };
-  return `{"flags":[${flags}],${JSON.stringify(rest).slice(1)}`;
+  return `{"flags":[${flags.join(',')}],${JSON.stringify(rest).slice(1)}`;
 }
 
 const how = 'Send the client key of an SDK connection as "Authorization: Bearer sdk-…" or "X-API-Key: sdk-…".';
