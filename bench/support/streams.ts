@@ -10,12 +10,17 @@ export interface OpenStreams {
 const atOnce = 100;
 
 /** Opens streams over connections of their own, and resolves when all have been answered. */
-export async function openStreams(url: string, path: string, count: number): Promise<OpenStreams> {
+export async function openStreams(
+  url: string,
+  path: string,
+  count: number,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<OpenStreams> {
   const { hostname, port } = new URL(url);
   const streams: Reader[] = [];
   while (streams.length < count) {
     const more = Array.from({ length: Math.min(atOnce, count - streams.length) }, () => new Reader());
-    await Promise.all(more.map((reader) => reader.open(hostname, Number(port), path)));
+    await Promise.all(more.map((reader) => reader.open(hostname, Number(port), path, headers)));
     streams.push(...more);
   }
   return {
@@ -32,8 +37,11 @@ class Reader {
   #awaited = 0;
   #arrived: (at: number) => void = () => undefined;
 
-  open(host: string, port: number, path: string): Promise<void> {
-    const socket = connect(port, host, () => socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}:${port}\r\n\r\n`));
+  open(host: string, port: number, path: string, headers: Readonly<Record<string, string>>): Promise<void> {
+    const lines = Object.entries({ host: `${host}:${port}`, ...headers }).map(
+      ([name, value]) => `${name}: ${value}\r\n`,
+    );
+    const socket = connect(port, host, () => socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('')}\r\n`));
     this.#socket = socket;
     const answered = Promise.withResolvers<void>();
     socket.on('error', answered.reject);
