@@ -64,7 +64,7 @@ export class Delivery implements PayloadSource {
     return connection;
   }
 
-  get knowsAllKeys(): boolean {
+  isNoKey(): boolean {
     const { live, presence } = this.#tools;
     return live.loaded && presence.answers;
   }

@@ -305,6 +305,20 @@ describe('the copy on disk', () => {
     expect((await fetchPayload(edge.url, key)).status).toBe(400);
   });
 
+  test('is one edge’s alone: a second one is refused until the first has ended', async () => {
+    const upstream = await upstreamOf({ version: 10, change: 10, value: 'ten' });
+    const edge = await follow(upstream);
+    await serves(edge, { version: 10, age: null });
+    const again = () => follow(upstream, { HALYARD_DATA_DIR: edge.dataDirectory });
+    await expect(again()).rejects.toThrow(
+      `The data directory ${edge.dataDirectory} is in use by a running Halyard edge: stop that one, or set ` +
+        'HALYARD_DATA_DIR to another directory.',
+    );
+    await serves(edge, { version: 10, value: 'ten', age: null });
+    await edge.stop();
+    await serves(await again(), { version: 10, value: 'ten' });
+  });
+
   test('is for its owner alone', async () => {
     const { copy } = await leftBehind();
     expect((await stat(copy)).mode & 0o777).toBe(0o600);
@@ -353,7 +367,7 @@ describe('the list of connections', () => {
     for (const index of [0, 100, 229]) {
       await expect.poll(() => asked(edge, `sdk-${index}`), within).toEqual([200, null]);
     }
-    expect(await asked(edge, 'sdk-230')).toEqual([400, '1']);
+    await expect.poll(() => asked(edge, 'sdk-230'), within).toEqual([400, '1']);
     const withKey = upstream.requests.filter(({ headers }) => headers.authorization !== undefined);
     expect(new Set(withKey.map(({ url }) => url?.split('?')[0]))).toEqual(new Set(['/api/v1/sdk-connections']));
     expect(withKey[0]?.headers.authorization).toBe('Bearer secret_readonly');
@@ -372,6 +386,85 @@ describe('the list of connections', () => {
     await expect.poll(() => asked(edge, 'sdk-100'), within).toEqual([200, null]);
     expect(readings).toBe(3);
     await expect.poll(() => asked(edge, 'sdk-99'), within).toEqual([200, null]);
+  });
+
+  test('is read again for a key that it does not have, which is refused for good only when it still does not', async () => {
+    let all = [connection(0)];
+    const upstream = await withList(() => ({ connections: all, total: all.length }));
+    const edge = await start(upstream);
+    await expect.poll(() => asked(edge, 'sdk-0'), within).toEqual([200, null]);
+    all = [connection(0), connection(1)];
+    const seen = new Set<string | null>();
+    await expect
+      .poll(async () => {
+        const [status, unrecoverable] = await asked(edge, 'sdk-1');
+        seen.add(String(unrecoverable));
+        return status;
+      }, within)
+      .toBe(200);
+    expect([...seen]).toEqual(['null']);
+
+    const evaluate = () =>
+      fetch(`${edge.url}/ofrep/v1/evaluate/flags`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer sdk-2', 'content-type': 'application/json' },
+        body: '{"context":{}}',
+      });
+    const first = await evaluate();
+    expect([first.status, first.headers.get('retry-after')]).toEqual([503, '1']);
+    await expect.poll(async () => (await evaluate()).status, within).toBe(401);
+    expect(await asked(edge, 'sdk-2')).toEqual([400, '1']);
+  });
+
+  test('is read every 2 s at most, however many unknown keys are asked for', async () => {
+    const upstream = await withList(() => ({ connections: [], total: 0 }));
+    const edge = await start(upstream);
+    const readings = () => upstream.requests.filter(({ url }) => url?.startsWith('/api/v1/sdk-connections')).length;
+    await expect.poll(readings, within).toBe(1);
+    let index = 0;
+    const begin = performance.now();
+    await expect
+      .poll(async () => {
+        await asked(edge, `sdk-any-${index++}`);
+        return readings();
+      }, within)
+      .toBe(3);
+    expect(index).toBeGreaterThan(10);
+    expect(performance.now() - begin).toBeGreaterThan(3_000);
+  });
+
+  test('says nothing about a key once the upstream is away', async () => {
+    const upstream = await withList(() => ({ connections: [connection(0)], total: 1 }));
+    const edge = await start(upstream);
+    await expect.poll(() => asked(edge, 'sdk-any'), within).toEqual([400, '1']);
+    await upstream.stop();
+    await expect.poll(() => asked(edge, 'sdk-any'), within).toEqual([400, null]);
+    expect(await asked(edge, 'sdk-other')).toEqual([400, null]);
+    expect(await asked(edge, 'sdk-0')).toEqual([200, null]);
+  });
+
+  test('and all else is left alone for as long as an upstream wants that has had enough of the secret key', async () => {
+    let limited = false;
+    const upstream = await withList(() => ({ connections: [connection(0)], total: 1 }));
+    const { answer } = upstream;
+    upstream.answer = (request, response) =>
+      limited && request.url?.startsWith('/api/v1/')
+        ? response.writeHead(429, { 'retry-after': '4' }).end('{"message":"Wait."}')
+        : answer(request, response);
+    const edge = await start(upstream);
+    await expect.poll(() => asked(edge, 'sdk-0'), within).toEqual([200, null]);
+    limited = true;
+    const before = upstream.requests.length;
+    await expect
+      .poll(async () => {
+        await asked(edge, 'sdk-1');
+        return edge.warnings.length;
+      }, within)
+      .toBe(1);
+    for (let index = 0; index < 20; index++) await asked(edge, `sdk-any-${index}`);
+    expect(upstream.requests).toHaveLength(before + 1);
+    limited = false;
+    await expect.poll(() => asked(edge, 'sdk-1'), within).toEqual([400, '1']);
   });
 
   test('until it has been read once, an unknown key may exist after all; from then on it does not', async () => {

@@ -13,6 +13,7 @@ import type { KeptPayload, KeptPayloads } from './kept-payloads.ts';
 import { MalformedPayload, readPayload } from './read-payload.ts';
 import {
   type ConnectionFacts,
+  restAfter,
   type Upstream,
   UpstreamAway,
   type UpstreamPayload,
@@ -34,7 +35,6 @@ const retries = { first: 250, most: 15_000 };
 /** After a stream that lived as long, the next one is tried at once. */
 const longEnough = 1_000;
 const readAgainAfter = 60_000;
-const longestWait = 60_000;
 /** Questions of clients for versions that are not here, under way at the same time. */
 const mostQuestions = 8;
 const quietAfterFailure = 500;
@@ -137,7 +137,7 @@ export class EdgeConnection implements ServedConnection {
     const { signal } = this.#stopping;
     for (let attempt = 0; !signal.aborted; attempt++) {
       let begin = Number.POSITIVE_INFINITY;
-      let least = 0;
+      let rest = 0;
       try {
         await this.#readOn(0);
         begin = performance.now();
@@ -145,11 +145,13 @@ export class EdgeConnection implements ServedConnection {
       } catch (error) {
         if (signal.aborted) return;
         this.#unsure = true;
+        // What it refused before, it may give when it is back.
+        if (!(error instanceof UpstreamRefusal)) this.#refused = false;
         this.#complain(error);
-        if (error instanceof UpstreamAway) least = error.retryAfterSeconds * 1_000;
+        rest = restAfter(error);
       }
       if (performance.now() - begin > longEnough) attempt = 0;
-      const wait = Math.max(backoff(attempt, retries), Math.min(least, longestWait) * (1 + Math.random() / 2));
+      const wait = Math.max(backoff(attempt, retries), rest);
       await pause(wait, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
@@ -261,7 +263,8 @@ export class EdgeConnection implements ServedConnection {
       if (answer.members === null) return false;
       const fresh = this.#keptFrom(answer, answer.members, plainMembers, knownAt);
       const serve = this.#prepare(fresh);
-      // Kept before it is served: what a restarted edge begins with is never older than what it has said.
+      // Kept before it is served: what a restarted edge begins with is never older than what it has said. Where the disk
+      // fails it is served all the same, the newest before all, and that is promised no longer.
       await kept.keep(fresh);
       serve();
     }

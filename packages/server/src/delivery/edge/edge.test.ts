@@ -136,7 +136,9 @@ describe('edge and service answer alike', () => {
     const remote = await newConnection(service.admin, { remoteEvalEnabled: true });
     const edge = await withSecretKey();
     await expect
-      .poll(async () => (await fetchPayload(edge.url, 'sdk-unknown')).headers.has('x-unrecoverable'))
+      .poll(async () => (await fetchPayload(edge.url, 'sdk-unknown')).headers.has('x-unrecoverable'), {
+        timeout: 10_000,
+      })
       .toBe(true);
     for (const key of ['', 'sdk-unknown', 'secret_of_somebody', remote.key]) {
       expect(await seen(edge.url, key)).toEqual(await seen(service.url, key));

@@ -1,10 +1,9 @@
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { backoff, type Clock, type Log } from '../../platform/index.ts';
 import type { PayloadSource, ServedConnection } from '../serving/index.ts';
 import { EdgeConnection } from './edge-connection.ts';
 import { type KeptPayload, KeptPayloads } from './kept-payloads.ts';
-import { type ConnectionFacts, type Patience, Upstream } from './upstream.ts';
+import { type ConnectionFacts, type Patience, restAfter, Upstream } from './upstream.ts';
 
 export interface EdgeOptions {
   /** Where the service is that is followed. */
@@ -20,6 +19,10 @@ export interface EdgeOptions {
 
 const listEvery = 60_000;
 const listRetries = { first: 500, most: 15_000 };
+/** How soon the list is read again for keys that are not in it. */
+const listSoonAfter = 2_000;
+/** Keys that are remembered because they are not in the list: SDKs may ask for any. */
+const mostStrangers = 1_000;
 const readsAtOnce = 16;
 
 /** Serves what another Halyard serves, from memory: also while that one is away. */
@@ -31,7 +34,17 @@ export class Edge implements PayloadSource {
   readonly #byKey = new Map<string, EdgeConnection>();
   readonly #stopping = new AbortController();
   readonly #inTurn = turns(readsAtOnce);
-  #knowsAllKeys = false;
+  readonly #hasList: boolean;
+  /** The list has been read, at least once. */
+  #listKnown = false;
+  /** So it was when it was read last. */
+  #listAnswers = false;
+  #listReadAt = Number.NEGATIVE_INFINITY;
+  #soon: NodeJS.Timeout | undefined;
+  /** Keys that were asked for since the list was last begun to be read, and are not known. */
+  #asked = new Set<string>();
+  /** Keys that were asked for before a reading of the list that does not have them. */
+  readonly #strangers = new Set<string>();
   /** Ends the pause before the list is read again. */
   #readListNow = new AbortController();
   /** Resolves when the list has been read the next time; null: there is no list to read. */
@@ -40,6 +53,7 @@ export class Edge implements PayloadSource {
   private constructor({ clock, log }: EdgeOptions, upstream: Upstream, kept: KeptPayloads) {
     this.#upstream = upstream;
     this.#kept = kept;
+    this.#hasList = upstream.hasSecretKey;
     this.#clock = clock;
     this.#log = log;
   }
@@ -47,7 +61,7 @@ export class Edge implements PayloadSource {
   /** Takes up what is kept on disk, and begins to follow the upstream. */
   static async start(options: EdgeOptions): Promise<Edge> {
     const { address, credentials, dataDirectory, patience, log } = options;
-    const kept = await KeptPayloads.open(join(dataDirectory, 'edge'), log);
+    const kept = await KeptPayloads.open(dataDirectory, log);
     const secretKey = 'secretKey' in credentials ? credentials.secretKey : null;
     const edge = new Edge(options, new Upstream(address, secretKey, patience), kept);
     const copies = (await kept.all()).filter(({ withSecretKey }) => withSecretKey === (secretKey !== null));
@@ -56,7 +70,6 @@ export class Edge implements PayloadSource {
         const facts = { id: key, key, remoteOnly: false, encryptionKey: null };
         await edge.#add(facts, copies.find((copy) => copy.key === key) ?? null);
       }
-      edge.#knowsAllKeys = true;
     } else {
       for (const copy of copies) {
         const { id, key, remoteOnly, encryptionKey } = copy;
@@ -77,13 +90,23 @@ export class Edge implements PayloadSource {
     return this.#byKey.values();
   }
 
-  get knowsAllKeys(): boolean {
-    return this.#knowsAllKeys;
+  /**
+   * Client keys that were given are all there are. A list may be behind: a key counts as none once the list that was read
+   * after it was first asked for does not have it, and as long as the upstream answers.
+   */
+  isNoKey(key: string): boolean {
+    if (!this.#hasList) return true;
+    if (this.#strangers.has(key)) return this.#upstreamAnswers;
+    if (!this.#asked.has(key) && this.#asked.size < mostStrangers) {
+      this.#asked.add(key);
+      this.#readListSoon();
+    }
+    return false;
   }
 
   /** Reads the list of connections again. */
   async catchUp(): Promise<void> {
-    this.#readListNow.abort();
+    this.#readListSoon();
     await this.#nextList?.promise;
   }
 
@@ -94,13 +117,14 @@ export class Edge implements PayloadSource {
   /** Whether there is something to serve, or is known that there is nothing. */
   get ready(): boolean {
     const connections = [...this.#byKey.values()];
-    return connections.some(({ served }) => served !== null) || (this.#knowsAllKeys && connections.length === 0);
+    return connections.some(({ served }) => served !== null) || (this.#listKnown && connections.length === 0);
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#upstream.stop();
     await Promise.all(Array.from(this.#byKey.values(), (connection) => connection.stop()));
+    this.#kept.close();
   }
 
   /**
@@ -124,29 +148,59 @@ export class Edge implements PayloadSource {
     void connection.follow();
   }
 
+  get #upstreamAnswers(): boolean {
+    const connections = [...this.#byKey.values()];
+    return this.#listAnswers && (connections.length === 0 || connections.some((one) => one.age() === null));
+  }
+
+  /** Reads the list as soon as the last reading is long enough ago. */
+  #readListSoon(): void {
+    const wait = Math.max(0, this.#listReadAt + listSoonAfter - performance.now());
+    clearTimeout(this.#soon);
+    this.#soon = setTimeout(() => this.#readListNow.abort(), wait).unref();
+  }
+
   async #followList(): Promise<void> {
     const { signal } = this.#stopping;
     let complaint = '';
     for (let attempt = 0; !signal.aborted; attempt++) {
       this.#readListNow = new AbortController();
+      this.#listReadAt = performance.now();
+      clearTimeout(this.#soon);
+      const asked = this.#asked;
+      this.#asked = new Set();
+      let leaveAlone = listRetries.first;
       try {
         await this.#reconcile(await this.#upstream.connections());
+        for (const key of asked) this.#noteStranger(key);
+        this.#listAnswers = true;
         attempt = 0;
         complaint = '';
       } catch (error) {
         if (signal.aborted) return;
+        for (const key of asked) this.#asked.add(key);
+        this.#listAnswers = false;
+        leaveAlone = Math.max(backoff(attempt, listRetries), restAfter(error));
         const { message } = error as Error;
         if (message !== complaint) {
           this.#log.warn({ err: error }, 'The list of SDK connections could not be read; it is tried again');
         }
         complaint = message;
       }
-      const wait = complaint === '' ? listEvery * (0.9 + Math.random() * 0.2) : backoff(attempt, listRetries);
+      // Whatever ends the longer pause early may happen often, and is no reason to press an upstream that fails.
+      await pause(leaveAlone, undefined, { signal, ref: false }).catch(() => undefined);
+      if (!this.#listAnswers) continue;
       const ending = AbortSignal.any([signal, this.#readListNow.signal]);
-      // Whatever ends the pause early may happen often.
-      await pause(listRetries.first, undefined, { signal, ref: false }).catch(() => undefined);
+      const wait = listEvery * (0.9 + Math.random() * 0.2);
       await pause(wait, undefined, { signal: ending, ref: false }).catch(() => undefined);
     }
+  }
+
+  #noteStranger(key: string): void {
+    if (this.#byKey.has(key)) return;
+    // They are asked for again.
+    if (this.#strangers.size >= mostStrangers) this.#strangers.clear();
+    this.#strangers.add(key);
   }
 
   /** Serves the connections of the list and no others. One whose facts have changed starts afresh. */
@@ -157,10 +211,11 @@ export class Edge implements PayloadSource {
       if (facts !== undefined && isSame(facts, connection.facts)) continue;
       this.#byKey.delete(key);
       await connection.forget();
-      if (facts !== undefined) await this.#add(facts, null, connection.version);
+      if (facts === undefined) this.#noteStranger(key);
+      else await this.#add(facts, null, connection.version);
     }
     for (const [key, facts] of wanted) if (!this.#byKey.has(key)) await this.#add(facts, null);
-    this.#knowsAllKeys = true;
+    this.#listKnown = true;
     this.#nextList?.resolve();
     this.#nextList = Promise.withResolvers();
   }

@@ -2,7 +2,15 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type Log, readCheckedFile, removeDrafts, writeCheckedFile } from '../../platform/index.ts';
+import {
+  DataDirectoryError,
+  type FileLock,
+  type Log,
+  readCheckedFile,
+  removeDrafts,
+  tryLock,
+  writeCheckedFile,
+} from '../../platform/index.ts';
 
 const knowledge = z.strictObject({
   key: z.string(),
@@ -43,21 +51,46 @@ const knowledgeEnding = '.known';
 export class KeptPayloads {
   readonly #directory: string;
   readonly #log: Log;
+  readonly #lock: FileLock;
   #failing = false;
 
-  private constructor(directory: string, log: Log) {
+  private constructor(directory: string, lock: FileLock, log: Log) {
     this.#directory = directory;
+    this.#lock = lock;
     this.#log = log;
   }
 
-  /** Makes the directory where there is none, and makes sure that it can be written to: without it the copies are none. */
-  static async open(directory: string, log: Log): Promise<KeptPayloads> {
+  /**
+   * Makes the folder where there is none, and makes sure that it is this edge's alone and can be written to: without it the
+   * copies are none.
+   *
+   * @throws DataDirectoryError when another edge has it
+   */
+  static async open(dataDirectory: string, log: Log): Promise<KeptPayloads> {
+    const directory = join(dataDirectory, 'edge');
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    await removeDrafts(directory);
-    const trial = join(directory, 'trial');
-    await writeCheckedFile(trial, 'edge-trial-1', '');
-    await rm(trial);
-    return new KeptPayloads(directory, log);
+    const lock = tryLock(join(directory, 'lock'), 'exclusive');
+    if (lock === undefined) {
+      throw new DataDirectoryError(
+        `The data directory ${dataDirectory} is in use by a running Halyard edge: stop that one, or set HALYARD_DATA_DIR to ` +
+          'another directory.',
+      );
+    }
+    try {
+      await removeDrafts(directory);
+      const trial = join(directory, 'trial');
+      await writeCheckedFile(trial, 'edge-trial-1', '');
+      await rm(trial);
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+    return new KeptPayloads(directory, lock, log);
+  }
+
+  /** Leaves the folder to another edge. */
+  close(): void {
+    this.#lock.release();
   }
 
   /** All of them. What cannot be used is told to the log, and left out. */
@@ -72,7 +105,10 @@ export class KeptPayloads {
     return this.#readFile(`${nameOf(key)}${knowledgeEnding}`, knowledgeKind, nameOf(key), knowledge);
   }
 
-  /** Keeps a new payload. Where the disk fails, serving goes on without the copy. */
+  /**
+   * Keeps a new payload. Where the disk fails, serving goes on without the copy: then the older one stays, which an edge
+   * that is started again without its upstream serves, until that answers.
+   */
   async keep(kept: KeptPayload): Promise<void> {
     await this.#write(`${nameOf(kept.key)}${payloadEnding}`, payloadKind, kept);
   }

@@ -14,6 +14,12 @@ export class UpstreamAway extends Error {
   }
 }
 
+/** Milliseconds that the upstream wants to be left alone after this error, spread out. */
+export function restAfter(error: unknown): number {
+  if (!(error instanceof UpstreamAway)) return 0;
+  return Math.min(error.retryAfterSeconds * 1_000, longestRest) * (1 + Math.random() / 2);
+}
+
 /** The upstream says that there is nothing to be had, and that asking again will not help. */
 export class UpstreamRefusal extends Error {}
 
@@ -61,6 +67,7 @@ const usualPatience: Patience = { answer: 20_000, silence: 45_000 };
 const payloadsPath = '/api/v1/sdk-payload/';
 const mostBytes = 64 * 2 ** 20;
 const mostRefusalBytes = 10_000;
+const longestRest = 60_000;
 const connectionsAtOnce = 100;
 const mostReadings = 5;
 
@@ -83,6 +90,8 @@ export class Upstream {
   readonly #secretKey: string | null;
   readonly #patience: Patience;
   readonly #stopping = new AbortController();
+  /** Until when the secret key, whose requests are counted together, has none left. */
+  #limited = { until: 0, reason: '' };
 
   /**
    * @param address of the service, with or without `/api`
@@ -211,9 +220,15 @@ export class Upstream {
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal = AbortSignal.timeout(this.#patience.answer),
   ): Promise<Response> {
-    const authorization = path.startsWith('/api/v1/') ? { authorization: `Bearer ${this.#secretKey}` } : {};
+    const withKey = path.startsWith('/api/v1/');
+    const authorization = withKey ? { authorization: `Bearer ${this.#secretKey}` } : {};
+    const limitedFor = this.#limited.until - performance.now();
+    if (withKey && limitedFor > 0) {
+      throw new UpstreamAway(this.#limited.reason, { retryAfterSeconds: Math.ceil(limitedFor / 1_000) });
+    }
+    let response: Response;
     try {
-      return await fetch(`${this.#base}${path}`, {
+      response = await fetch(`${this.#base}${path}`, {
         headers: { ...headers, ...authorization },
         signal: AbortSignal.any([signal, this.#stopping.signal]),
         // A secret key is for the address that was given.
@@ -222,6 +237,14 @@ export class Upstream {
     } catch (error) {
       throw lost(error);
     }
+    if (withKey && response.status === 429) {
+      const seconds = numberIn(response.headers, 'retry-after') ?? 0;
+      const until = performance.now() + Math.min(seconds * 1_000, longestRest);
+      const refusal = await refusalOf(response);
+      this.#limited = { until, reason: refusal.message };
+      throw refusal;
+    }
+    return response;
   }
 }
 

@@ -45,7 +45,7 @@ describe('values from any source of payloads', () => {
   const source: PayloadSource = {
     use: (key) => (key === 'sdk-known' ? connection : undefined),
     connections: () => [connection],
-    knowsAllKeys: false,
+    isNoKey: () => false,
     catchUp: async () => undefined,
     age: () => 42,
   };

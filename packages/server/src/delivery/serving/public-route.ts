@@ -36,7 +36,7 @@ export const notYet: SdkRefusal = { status: 503, error: 'That configuration vers
 export function whyUnknown(key: string, source: PayloadSource): SdkRefusal {
   if (key === '') return noKey;
   if (key.startsWith('secret_')) return secretKey;
-  return source.knowsAllKeys ? unknownKey : failed;
+  return source.isNoKey(key) ? unknownKey : failed;
 }
 
 /**

@@ -41,9 +41,12 @@ export interface PayloadSource {
   /** The connection of a client key, which is in use from now on; undefined: none is known. */
   use(key: string): ServedConnection | undefined;
   connections(): Iterable<ServedConnection>;
-  /** Whether a key that is not known does not exist: false while the list of keys may be older than the key. */
-  readonly knowsAllKeys: boolean;
-  /** Asks for everything that is new: a key that is not known afterwards does not exist. */
+  /**
+   * Whether a key that `use` does not know is certain not to exist: not while what is known here may be older than the key. SDKs
+   * ask again for one that may exist.
+   */
+  isNoKey(key: string): boolean;
+  /** Asks for everything that is new, such as a connection that was made a moment ago. */
   catchUp(): Promise<void>;
   /** Seconds since what is served of a connection was last known to be the newest; null: it is known to be. */
   age(connection: ServedConnection): number | null;

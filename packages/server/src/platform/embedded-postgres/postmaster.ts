@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DataDirectoryError } from './data-directory-error.ts';
 import type { Layout } from './layout.ts';
 import { openLog, readLogFrom } from './log-file.ts';
-import { postmasterFileOf } from './postmaster-file.ts';
+import { postmasterFileOf, readPostmasterFile } from './postmaster-file.ts';
 import { firstProcessIn, isPostgresIn, postgresProcessesIn, signalProcess } from './processes.ts';
 import type { Programs } from './programs.ts';
 import { complaintIn, describeEnding, spawnAs } from './run-program.ts';
@@ -81,13 +81,7 @@ export async function shutDown(
   files: string,
   limits: { fast: number; immediate: number } = { fast: 30_000, immediate: 10_000 },
 ): Promise<void> {
-  const first = firstProcessIn(files);
-  if (first !== undefined) {
-    signalProcess(first, 'SIGINT');
-    if (await isGone(files, first, limits.fast)) return;
-    signalProcess(first, 'SIGQUIT');
-    if (await isGone(files, first, limits.immediate)) return;
-  }
+  if (!(await ends(files, 'SIGINT', limits.fast))) await ends(files, 'SIGQUIT', limits.immediate);
   await endStragglers(files, 0);
   await rm(postmasterFileOf(files), { force: true });
 }
@@ -112,13 +106,24 @@ export async function endStragglers(files: string, patience: number): Promise<vo
   }
 }
 
-async function isGone(files: string, processId: number, limit: number): Promise<boolean> {
+/** Signals the first process, and waits until there is none; false when there still is one after the limit. */
+async function ends(files: string, signal: NodeJS.Signals, limit: number): Promise<boolean> {
   const deadline = Date.now() + limit;
-  while (isPostgresIn(files, processId)) {
+  let signalled: number | undefined;
+  for (let first = await findFirst(files); first !== undefined; first = await findFirst(files)) {
+    if (first !== signalled) signalProcess(first, signal);
+    signalled = first;
     if (Date.now() > deadline) return false;
     await sleep(10);
   }
   return true;
+}
+
+/** As it says itself in `postmaster.pid`; where that says nothing, as the kernel does. */
+async function findFirst(files: string): Promise<number | undefined> {
+  const file = await readPostmasterFile(files).catch(() => undefined);
+  if (file !== undefined && isPostgresIn(files, file.processId)) return file.processId;
+  return firstProcessIn(files);
 }
 
 /** The line for the operator when the server ended while it started. */

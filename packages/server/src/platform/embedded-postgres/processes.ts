@@ -3,6 +3,9 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 /** How the titles of the server's children begin. */
 const CHILD = 'postgres: ';
 
+/** Where the kernel tells of its processes. */
+const PROC = '/proc';
+
 /**
  * Whether this process is a PostgreSQL that works in `directory`: a number from an old
  * `postmaster.pid` may belong to another program by now, or to the PostgreSQL of another directory. Zombies do not count.
@@ -13,18 +16,28 @@ export function isPostgresIn(directory: string, processId: number): boolean {
 }
 
 /** All PostgreSQL processes that work in `directory`, the server's own children included. */
-export function postgresProcessesIn(directory: string): number[] {
-  const processIds = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+export function postgresProcessesIn(directory: string, proc = PROC): number[] {
+  const processIds = readdirSync(proc).filter((name) => /^\d+$/.test(name));
   return processIds.map(Number).filter((processId) => {
-    if (nameOfProcess(processId) !== 'postgres') return false;
-    return worksIn(directory, processId) ?? (isStartedFor(directory, processId) || isOrphan(processId));
+    if (nameOfProcess(processId, proc) !== 'postgres') return false;
+    return (
+      worksIn(directory, processId, proc) ?? (isStartedFor(directory, processId, proc) || isOrphan(processId, proc))
+    );
   });
 }
 
-/** The process that all others of the PostgreSQL in `directory` are children of; orphans have none. */
-export function firstProcessIn(directory: string): number | undefined {
-  const all = postgresProcessesIn(directory);
-  return all.find((processId) => !all.includes(parentOf(processId)) && !commandLineOf(processId).startsWith(CHILD));
+/**
+ * The process that all others of the PostgreSQL in `directory` are children of; orphans have none. Processes end while we
+ * look: one of which nothing is to be read any more is not taken for it.
+ */
+export function firstProcessIn(directory: string, proc = PROC): number | undefined {
+  const all = postgresProcessesIn(directory, proc);
+  return all.find((processId) => {
+    const parent = parentOf(processId, proc);
+    if (parent === undefined || all.includes(parent)) return false;
+    const commandLine = commandLineOf(processId, proc);
+    return commandLine !== '' && !commandLine.startsWith(CHILD);
+  });
 }
 
 /** Whether a process with this number exists, whatever program it runs. */
@@ -50,9 +63,9 @@ export function signalProcess(processId: number, signal: NodeJS.Signals): void {
  * PostgreSQL makes its data directory the working directory of all its processes. `undefined` where the kernel does not
  * tell us: as root in a container without CAP_SYS_PTRACE, which is what Docker gives.
  */
-function worksIn(directory: string, processId: number): boolean | undefined {
+function worksIn(directory: string, processId: number, proc = PROC): boolean | undefined {
   try {
-    const link = `/proc/${processId}/cwd`;
+    const link = `${proc}/${processId}/cwd`;
     if (readlinkSync(link) === `${directory} (deleted)`) return true;
     const here = statSync(link);
     const there = statSync(directory, { throwIfNoEntry: false });
@@ -64,8 +77,8 @@ function worksIn(directory: string, processId: number): boolean | undefined {
 }
 
 /** The first process keeps the command line that we gave it. */
-function isStartedFor(directory: string, processId: number): boolean {
-  const commandLine = commandLineOf(processId).split('\0');
+function isStartedFor(directory: string, processId: number, proc = PROC): boolean {
+  const commandLine = commandLineOf(processId, proc).split('\0');
   return commandLine.some((argument, index) => argument === '-D' && commandLine[index + 1] === directory);
 }
 
@@ -73,27 +86,30 @@ function isStartedFor(directory: string, processId: number): boolean {
  * A child whose first process was killed, of whichever Halyard on this machine: its work is lost in any case. (Children
  * show the `cluster_name` in their title.)
  */
-function isOrphan(processId: number): boolean {
-  return commandLineOf(processId).startsWith(`${CHILD}halyard: `) && nameOfProcess(parentOf(processId)) !== 'postgres';
+function isOrphan(processId: number, proc: string): boolean {
+  if (!commandLineOf(processId, proc).startsWith(`${CHILD}halyard: `)) return false;
+  const parent = parentOf(processId, proc);
+  return parent !== undefined && nameOfProcess(parent, proc) !== 'postgres';
 }
 
-function nameOfProcess(processId: number): string {
-  return readProcessFile(processId, 'comm').trim();
+function nameOfProcess(processId: number, proc = PROC): string {
+  return readProcessFile(processId, 'comm', proc).trim();
 }
 
-function commandLineOf(processId: number): string {
-  return readProcessFile(processId, 'cmdline');
+function commandLineOf(processId: number, proc: string): string {
+  return readProcessFile(processId, 'cmdline', proc);
 }
 
-/** The second field after the name, which stands in parentheses and may hold anything. */
-function parentOf(processId: number): number {
-  const stat = readProcessFile(processId, 'stat');
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+/** The second field after the name, which stands in parentheses and may hold anything; `undefined` when it has ended. */
+function parentOf(processId: number, proc: string): number | undefined {
+  const stat = readProcessFile(processId, 'stat', proc);
+  return stat === '' ? undefined : Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
 }
 
-function readProcessFile(processId: number, file: string): string {
+/** Empty when the process has ended. */
+function readProcessFile(processId: number, file: string, proc: string): string {
   try {
-    return readFileSync(`/proc/${processId}/${file}`, 'utf8');
+    return readFileSync(`${proc}/${processId}/${file}`, 'utf8');
   } catch {
     return '';
   }

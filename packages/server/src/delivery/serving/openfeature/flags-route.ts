@@ -49,11 +49,11 @@ export function flagsRoute({
   const ask = async (request: IncomingMessage): Promise<Asked> => {
     const clientKey = clientKeyOf(request);
     const isKnown = source.use(clientKey) !== undefined;
-    if (!isKnown && minVersionOf(request) === 0) throw noConnection(source);
+    if (!isKnown && minVersionOf(request) === 0) throw noConnection(source, clientKey);
     const { least, isFreshEnough } = freshness(request);
     const user = { attributes: attributesOf(await bodyOf(request)) };
     const reached = await reach(source, clientKey, least, isFreshEnough);
-    if (reached === 'unknown') throw noConnection(source);
+    if (reached === 'unknown') throw noConnection(source, clientKey);
     if (reached === 'late' || reached === 'nothing') throw new NoFlags({ status: 503, errorDetails: notYet.error });
     return { ...reached, clientKey, user };
   };
@@ -134,8 +134,8 @@ function clientKeyOf(request: IncomingMessage): string {
   return clientKey;
 }
 
-const noConnection = (source: PayloadSource): NoFlags =>
-  source.knowsAllKeys
+const noConnection = (source: PayloadSource, clientKey: string): NoFlags =>
+  source.isNoKey(clientKey)
     ? new NoFlags({ status: 401, errorDetails: `There is no SDK connection of this client key. ${how}` })
     : new NoFlags({ status: 503, errorDetails: 'This client key is not known here yet. Ask again.' });
 
