@@ -1,0 +1,30 @@
+/** The statistics of experiments: from sums to intervals, p-values, chances to win and weights. No I/O, no state. */
+
+export * from './analysis/analyse.ts';
+export type * from './analysis/input.ts';
+export type * from './analysis/variations.ts';
+export * from './bandits/best-arm.ts';
+export * from './bandits/contextual-tree.ts';
+export * from './bandits/weights.ts';
+export * from './effects/moments.ts';
+export * from './effects/post-stratification.ts';
+export * from './effects/stratum.ts';
+export * from './inference/bayesian.ts';
+export * from './inference/fixed-horizon.ts';
+export * from './inference/frequentist.ts';
+export * from './inference/multiple-comparisons.ts';
+export * from './inference/sample-ratio.ts';
+export * from './inference/sequential.ts';
+export * from './inference/settings.ts';
+export { chiSquareSurvival } from './numeric/chi-square.ts';
+export { normalCdf, normalQuantile } from './numeric/normal.ts';
+export { studentCdf, studentQuantile } from './numeric/student.ts';
+export * from './power/mid-experiment.ts';
+export * from './problem.ts';
+export * from './samples/adjustment.ts';
+export * from './samples/component.ts';
+export * from './samples/moments.ts';
+export * from './samples/pooling.ts';
+export * from './samples/quantile-variance.ts';
+export * from './samples/ratio-adjustment.ts';
+export type * from './samples/statistic.ts';
