@@ -77,6 +77,8 @@ function sequentialBound(
 }
 
 const mostDoublings = 27;
+/** The largest multiple of the units so far that the search tries. */
+export const mostScalingFactor: number = 2 ** mostDoublings;
 const mostHalvings = 100;
 const closeEnough = 1e-5;
 
