@@ -65,6 +65,7 @@ export const commands = {
   },
   conformance: { about: 'judge our evaluation by test vectors in a file', steps: program('scripts/conformance.ts') },
   vectors: { about: 'judge our statistics by reference vectors in files', steps: program('scripts/vectors.ts') },
+  calibrate: { about: 'judge our statistics by simulation, some ten minutes', steps: program('scripts/calibrate.ts') },
 };
 
 const longest = Math.max(...Object.keys(commands).map((name) => name.length));

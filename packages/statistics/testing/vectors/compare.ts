@@ -121,18 +121,24 @@ function matchesNumber({ tolerance, expected: root }: VectorCase, path: Path, va
 /** Where a case has the exact value beside that of a search that stops early, or of an inexact integral, the exact one is right too. */
 function exactValue(root: unknown, path: Path): { readonly path: Path; readonly value: unknown } | undefined {
   const [name = '', index = '', inner = '', arm = ''] = path;
-  const exactPath = (): Path | undefined => {
-    if (name === 'pValue') return ['pValueExact'];
-    if (name === 'bestArmProbabilities') return ['exactBestArmProbabilities', index];
-    if (name === 'weights') return ['exactWeights', index];
-    if (name !== 'contexts' || inner !== 'bestArmProbabilities') return undefined;
-    const leaves = valueAt(root, ['leaves']);
-    const leaf = valueAt(root, ['contexts', index, 'leaf']);
-    const place = Array.isArray(leaves) ? leaves.findIndex((one) => valueAt(one, ['leaf']) === leaf) : -1;
-    return ['leaves', String(place), 'exactBestArmProbabilities', arm];
-  };
-  const exact = exactPath();
-  return exact && { path: exact, value: valueAt(root, exact) };
+  const stand = (exact: Path): { readonly path: Path; readonly value: unknown } => ({
+    path: exact,
+    value: valueAt(root, exact),
+  });
+  if (path.length === 1 && name === 'pValue') return stand(['pValueExact']);
+  if (name === 'bestArmProbabilities') return stand(['exactBestArmProbabilities', index]);
+  if (name === 'weights') return stand(['exactWeights', index]);
+  if (name !== 'contexts') return undefined;
+  const leaves = valueAt(root, ['leaves']);
+  const leaf = valueAt(root, ['contexts', index, 'leaf']);
+  const place = Array.isArray(leaves) ? leaves.findIndex((one) => valueAt(one, ['leaf']) === leaf) : -1;
+  const probabilities = ['leaves', String(place), 'exactBestArmProbabilities'];
+  if (inner === 'bestArmProbabilities') return stand([...probabilities, arm]);
+  if (inner !== 'weights') return undefined;
+  // Each raised to 0.01, then divided by their sum.
+  const raised = numbersIn(valueAt(root, probabilities)).map((chance) => Math.max(chance, 0.01));
+  const total = raised.reduce((sum, chance) => sum + chance, 0);
+  return { path: [...probabilities, arm], value: (raised[Number(arm)] ?? Number.NaN) / total };
 }
 
 function matchesLeaf(testCase: VectorCase, path: Path, expected: unknown, actual: unknown): boolean {
