@@ -33,6 +33,7 @@ function noSums(): Sums {
   };
 }
 
+/** A cell before its first row. */
 export function emptyCell(): Cell {
   return { units: 0, count: 0, sums: noSums(), uncapped: noSums(), single: undefined };
 }

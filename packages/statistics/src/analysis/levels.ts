@@ -15,6 +15,7 @@ const multipleVariations = '__multiple__';
 /** The level that takes all levels together for which there is no room. */
 const otherLevels = '(other)';
 
+/** Whether the metric is a quantile, which cannot be added up. */
 export function isQuantile({ statistic }: Metric): boolean {
   return statistic === 'quantileOfUnits' || statistic === 'quantileOfEvents';
 }

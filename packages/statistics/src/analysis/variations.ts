@@ -11,7 +11,7 @@ import { adjust } from '../samples/adjustment.ts';
 import { standardDeviation, unadjustedMean } from '../samples/moments.ts';
 import { pool } from '../samples/pooling.ts';
 import type { Statistic } from '../samples/statistic.ts';
-import { statisticOf } from './cell.ts';
+import { emptyCell, statisticOf } from './cell.ts';
 import type { Analysis, Metric } from './input.ts';
 import { isQuantile, type Level } from './levels.ts';
 
@@ -72,21 +72,16 @@ const shown = (sum: number): number => (Number.isNaN(sum) ? 0 : sum);
  */
 export function variationsOf(metric: Metric, analysis: Analysis, level: Level, isUncapped: boolean): PlainVariation[] {
   const options = { isUncapped, covariateAsResponse: analysis.covariateAsResponse };
-  const arms = analysis.variationIds.map((_, arm) =>
-    level.strata.map((cells) => {
-      const cell = cells[arm];
-      return cell === undefined ? [] : [statisticOf(metric, cell, options)];
-    }),
-  );
-  const [controlStrata = []] = arms;
-  const control = pool(controlStrata.flat());
-  let adjustedControl: Statistic = control;
+  const strataOf = (arm: number): Statistic[] =>
+    level.strata.map((cells) => statisticOf(metric, cells[arm] ?? emptyCell(), options));
+  const control = pool(strataOf(0));
+  let adjustedControl = control;
   const totalUnits = level.strata.flat().reduce((sum, { units }) => sum + units, 0);
-  const results = arms.slice(1).map((treatmentStrata, index): PlainVariation => {
-    const strata = controlStrata.flatMap((own, k): Stratum[] => {
-      const [a] = own;
-      const [b] = treatmentStrata[k] ?? [];
-      return a === undefined || b === undefined ? [] : [{ control: a, treatment: b }];
+  const results = analysis.variationIds.slice(1).map((_, index): PlainVariation => {
+    const treatments = strataOf(index + 1);
+    const strata = strataOf(0).flatMap((own, place): Stratum[] => {
+      const treatment = treatments[place];
+      return treatment === undefined ? [] : [{ control: own, treatment }];
     });
     const pooled = poolStrata(strata);
     const adjusted = adjust(pooled.control, pooled.treatment);

@@ -14,7 +14,7 @@ const breaks = Array.from({ length: 2 * farthest + 1 }, (_, index) => index - fa
 const nodes = gaussLegendre(16);
 
 /** Probabilities of being first, and second, of all arms. */
-export interface RankProbabilities {
+interface RankProbabilities {
   readonly first: number[];
   readonly second: number[];
 }
@@ -24,7 +24,7 @@ export interface RankProbabilities {
  * quadrature on pieces of at most one standard deviation of every arm: within 1e-12, also where the arms' precisions differ by
  * orders of magnitude, which a single Gauss–Hermite rule is not. Deterministic: the same data give the same weights.
  */
-export function rankProbabilities(arms: readonly Normal[]): RankProbabilities {
+function rankProbabilities(arms: readonly Normal[]): RankProbabilities {
   const scaled = arms.map(({ mean, variance }) => ({ mean, sd: Math.sqrt(variance) }));
   const first = arms.map(() => 0);
   const second = arms.map(() => 0);

@@ -10,8 +10,10 @@ export interface ArmSums {
 /** Sums of each arm, over some contexts. */
 export type Cell = readonly ArmSums[];
 
+/** An arm that nobody has seen yet. */
 export const noUnits: ArmSums = { n: 0, sum: 0, sumOfSquares: 0 };
 
+/** Two contexts as one. */
 export function addCells(a: Cell, b: Cell): Cell {
   return a.map(({ n, sum, sumOfSquares }, arm) => {
     const other = b[arm] ?? noUnits;

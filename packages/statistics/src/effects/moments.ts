@@ -20,6 +20,7 @@ export interface EffectMoments {
   readonly postStratificationApplied: boolean;
 }
 
+/** The neutral moments that stand beside an error. */
 export const noEffect = (error: Problem, postStratificationApplied = false): EffectMoments => ({
   pointEstimate: 0,
   standardError: 0,

@@ -33,6 +33,7 @@ export interface StratumEstimate {
   readonly error: Problem | null;
 }
 
+/** Whether a statistic has a numerator and a denominator. */
 export function isRatio(statistic: Statistic): statistic is RatioStatistic | RegressionAdjustedRatioStatistic {
   return statistic.type === 'ratio' || statistic.type === 'regressionAdjustedRatio';
 }

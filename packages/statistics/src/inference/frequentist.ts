@@ -29,7 +29,7 @@ export interface FrequentistResult extends ComparisonResult {
 }
 
 /** Estimate ± half-width; a one-sided interval is open on the side that the alternative points away from. */
-export function intervalAround(estimate: number, halfWidth: number, alternative: Alternative): Interval {
+function intervalAround(estimate: number, halfWidth: number, alternative: Alternative): Interval {
   if (alternative === 'less') return [-Infinity, estimate + halfWidth];
   return [estimate - halfWidth, alternative === 'greater' ? Infinity : estimate + halfWidth];
 }
@@ -41,7 +41,8 @@ export interface Judgement {
   readonly pValueError: Problem | null;
 }
 
-export function neutralResult(
+/** No effect and a p-value of 1: what stands beside an error. */
+function neutralResult(
   moments: EffectMoments,
   error: Problem | null,
   pValueError: Problem | null,

@@ -42,12 +42,14 @@ export interface ComparisonResult {
   readonly unscaled: Unscaled;
 }
 
+/** A normal distribution of the effect. */
 export const uplift = (mean: number, standardDeviation: number): Uplift => ({
   distribution: 'normal',
   mean,
   standardDeviation,
 });
 
+/** What of the moments a result repeats. */
 export function unscaledOf({ pointEstimate, standardError, postStratificationApplied }: EffectMoments): Unscaled {
   return { pointEstimate, standardError, postStratificationApplied };
 }

@@ -42,6 +42,7 @@ export function clusterVariance(statistic: ClusteredQuantileStatistic): number {
   return (varianceBelow - 2 * share * covariance + share * share * varianceEvents) / (k * events * events);
 }
 
+/** The variance of a quantile times n: at least 1e-5 from 100 observations on. */
 export function quantileVariance(statistic: QuantileStatistic | ClusteredQuantileStatistic): number {
   const before = quantileVarianceBeforeFloor(statistic);
   return statistic.n >= floorFrom && before < floor ? floor : before;
