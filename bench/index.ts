@@ -1,6 +1,6 @@
 /**
  * Measures what the project promises, beside a peer or the physical floor in the same run, and prints tables:
- *   npm run bench [-- evaluation | remote-evaluation | compile | delivery | streams | edge | admin | start …]
+ *   npm run bench [-- evaluation | remote-evaluation | compile | statistics | delivery | streams | edge | admin | start …]
  */
 import { cpus, totalmem } from 'node:os';
 import { endAll, type Halyard, newDataDirectory } from '../packages/server/testing/halyard.ts';
@@ -11,6 +11,7 @@ import { benchEdge } from './edge.ts';
 import { benchEvaluation } from './evaluation.ts';
 import { benchRemoteEvaluation } from './remote-evaluation.ts';
 import { benchStart } from './start.ts';
+import { benchStatistics } from './statistics.ts';
 import { benchStreams } from './streams.ts';
 import { startWithFeatures } from './support/features.ts';
 import { progress, type Row, table } from './support/rows.ts';
@@ -27,6 +28,7 @@ const parts: Readonly<Record<string, { title: string; measure(): Promise<Row[]> 
     measure: async () => benchRemoteEvaluation(await service()),
   },
   compile: { title: 'Compiling payloads', measure: async () => benchCompile() },
+  statistics: { title: 'Analysing experiments', measure: benchStatistics },
   delivery: { title: 'SDK payloads beside bare node:http', measure: async () => benchDelivery(await service()) },
   streams: { title: 'Streams beside bare node:http', measure: async () => benchStreams(await service()) },
   edge: { title: 'Edge beside bare node:http', measure: async () => benchEdge(await service()) },

@@ -64,6 +64,8 @@ export const commands = {
     steps: program('packages/server/src/commands/organizations.ts'),
   },
   conformance: { about: 'judge our evaluation by test vectors in a file', steps: program('scripts/conformance.ts') },
+  vectors: { about: 'judge our statistics by reference vectors in files', steps: program('scripts/vectors.ts') },
+  calibrate: { about: 'judge our statistics by simulation, some ten minutes', steps: program('scripts/calibrate.ts') },
 };
 
 const longest = Math.max(...Object.keys(commands).map((name) => name.length));
