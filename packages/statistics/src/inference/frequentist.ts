@@ -42,11 +42,7 @@ export interface Judgement {
 }
 
 /** No effect and a p-value of 1: what stands beside an error. */
-function neutralResult(
-  moments: EffectMoments,
-  error: Problem | null,
-  pValueError: Problem | null,
-): FrequentistResult {
+function neutralResult(moments: EffectMoments, error: Problem | null, pValueError: Problem | null): FrequentistResult {
   return {
     pointEstimate: 0,
     confidenceInterval: [0, 0],
