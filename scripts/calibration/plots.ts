@@ -1,7 +1,7 @@
 /** Plots as SVG, small enough to be read as text. */
 
 const width = 640;
-const left = 170;
+const left = 240;
 const right = 20;
 const top = 34;
 const ink = '#24292f';
@@ -16,7 +16,7 @@ function frame(title: string, height: number, body: readonly string[]): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="${ink}">`,
     `<rect width="${width}" height="${height}" fill="white"/>`,
-    `<text x="${left}" y="18" font-size="14" font-weight="bold">${escaped(title)}</text>`,
+    `<text x="20" y="18" font-size="14" font-weight="bold">${escaped(title)}</text>`,
     ...body,
     '</svg>\n',
   ].join('\n');
@@ -71,6 +71,17 @@ export interface Line {
   readonly isTheory?: boolean;
 }
 
+/** Heights of labels, moved up so that none stands over another. */
+function apart(heights: readonly number[]): number[] {
+  const moved = [...heights];
+  let above = Infinity;
+  for (const [place, height] of [...heights.entries()].sort(([, a], [, b]) => b - a)) {
+    above = Math.min(height, above - 14);
+    moved[place] = above;
+  }
+  return moved;
+}
+
 /** Lines over one another. */
 export function linePlot(
   title: string,
@@ -84,13 +95,13 @@ export function linePlot(
   const [least, most] = [Math.min(...xs), Math.max(...xs)];
   const x = (value: number): number => from + ((value - least) / (most - least)) * (width - from - 160);
   const y = (value: number): number => bottom - (value / axes.yMost) * (bottom - top - 6);
+  const labels = apart(lines.map(({ points }) => y(points.at(-1)?.[1] ?? 0)));
   const drawn = lines.flatMap(({ name, points, isTheory }, index) => {
     const colour = isTheory === true ? '#57606a' : (colours[index % colours.length] ?? ink);
     const path = points.map(([px, py]) => `${at(x(px))},${at(y(py))}`).join(' ');
-    const [, last] = points.at(-1) ?? [0, 0];
     return [
       `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"${isTheory === true ? ' stroke-dasharray="5 4"' : ''}/>`,
-      `<text x="${width - 154}" y="${at(y(last) + 4)}" fill="${colour}">${escaped(name)}</text>`,
+      `<text x="${width - 154}" y="${at((labels[index] ?? 0) + 4)}" fill="${colour}">${escaped(name)}</text>`,
     ];
   });
   const ticks = [0, 1, 2, 3, 4].flatMap((index) => {

@@ -1,6 +1,6 @@
 /** From counters to figures, each beside the band that theory gives it, and to a report. */
 import { chiSquareSurvival } from '../../packages/statistics/src/index.ts';
-import { type Dot, dotPlot, linePlot } from './plots.ts';
+import { type Dot, dotPlot, type Line, linePlot } from './plots.ts';
 import { kinds } from './samples.ts';
 import {
   banditRates,
@@ -9,6 +9,7 @@ import {
   chanceBins,
   correlations,
   cupedUnits,
+  effectTypes,
   lastLook,
   lift,
   lookEvery,
@@ -235,37 +236,21 @@ function sampleRatio(counters: Counters): Section {
   };
 }
 
+const likelihoodNote =
+  'the control’s mean is in a relative estimate and in its standard error, so that its likelihood is only nearly normal; absolute effects of the same data, whose likelihood is normal, show no such difference';
+
 function underThePrior(counters: Counters): Section {
-  const experiments = counters.get('prior: experiments') ?? 0;
-  const bins = Array.from({ length: chanceBins }, (_, bin) => {
-    const count = counters.get(`prior: bin ${bin}`) ?? 0;
-    const chance = (counters.get(`prior: chances in bin ${bin}`) ?? 0) / count;
-    return { bin, count, chance, wins: (counters.get(`prior: wins in bin ${bin}`) ?? 0) / count };
-  });
-  const expectedLoss = (counters.get('prior: expected loss') ?? 0) / experiments;
-  const loss = (counters.get('prior: loss') ?? 0) / experiments;
-  const spread = Math.sqrt((counters.get('prior: squared difference of losses') ?? 0) / experiments);
-  const half = (standardErrors * spread) / Math.sqrt(experiments);
-  const note = 'the likelihood of a relative effect is only nearly normal: its standard error depends on the effect';
-  const figures: Figure[] = [
-    share(counters, '95 % intervals that cover', 'prior: covered', 'prior: experiments', 0.95, note),
-    { name: 'loss of choosing the treatment', value: loss, low: expectedLoss - half, high: expectedLoss + half, note },
-    ...bins.map(({ bin, count, chance, wins }): Figure => {
-      const around = standardErrors * Math.sqrt((chance * (1 - chance)) / count);
-      const name = `wins at a chance of ${(bin / chanceBins).toFixed(1)} to ${((bin + 1) / chanceBins).toFixed(1)}`;
-      return { name, value: wins, low: chance - around, high: chance + around, note };
-    }),
-  ];
+  const results = effectTypes.map((type) => priorResults(counters, type));
   return {
     title: 'Bayesian results under the prior',
-    text: 'True effects drawn from the prior N(2 %, (6 %)²). On average over them intervals cover, treatments win as often as their chance to win says, and the expected loss is the loss.',
-    figures,
+    text: 'True effects drawn from the prior N(2 %, (6 %)²) of the relative effect, or the same of the absolute one. On average over them intervals cover, treatments win as often as their chance to win says, and the expected loss (here in units of the control’s mean) is the loss.',
+    figures: results.flatMap(({ figures }) => figures),
     format: plainNumber,
     plots: {
       'chance-to-win': linePlot('How often treatments win', { x: 'chance to win', y: 'share', yMost: 1 }, [
-        { name: 'simulated', points: bins.map(({ chance, wins }): [number, number] => [chance, wins]) },
+        ...results.map(({ line }) => line),
         {
-          name: 'as said',
+          name: '',
           points: [
             [0, 0],
             [1, 1],
@@ -274,6 +259,43 @@ function underThePrior(counters: Counters): Section {
         },
       ]),
     },
+  };
+}
+
+function priorResults(counters: Counters, type: (typeof effectTypes)[number]): { figures: Figure[]; line: Line } {
+  const of = (counter: string): number => counters.get(`prior, ${type}: ${counter}`) ?? 0;
+  const note = type === 'relative' ? { note: likelihoodNote } : {};
+  const experiments = of('experiments');
+  const bins = Array.from({ length: chanceBins }, (_, bin) => {
+    const count = of(`bin ${bin}`);
+    return { bin, count, chance: of(`chances in bin ${bin}`) / count, wins: of(`wins in bin ${bin}`) / count };
+  });
+  const expectedLoss = of('expected loss') / experiments;
+  const half = (standardErrors * Math.sqrt(of('squared difference of losses') / experiments)) / Math.sqrt(experiments);
+  const covered = share(
+    counters,
+    `${type}: intervals that cover`,
+    `prior, ${type}: covered`,
+    `prior, ${type}: experiments`,
+    0.95,
+  );
+  return {
+    figures: [
+      { ...covered, ...note },
+      {
+        name: `${type}: loss of the treatment`,
+        value: of('loss') / experiments,
+        low: expectedLoss - half,
+        high: expectedLoss + half,
+        ...note,
+      },
+      ...bins.map(({ bin, count, chance, wins }): Figure => {
+        const around = standardErrors * Math.sqrt((chance * (1 - chance)) / count);
+        const name = `${type}: wins at a chance of ${(bin / chanceBins).toFixed(1)} to ${((bin + 1) / chanceBins).toFixed(1)}`;
+        return { name, value: wins, low: chance - around, high: chance + around, ...note };
+      }),
+    ],
+    line: { name: type, points: bins.map(({ chance, wins }): [number, number] => [chance, wins]) },
   };
 }
 
@@ -344,21 +366,21 @@ function bandits(counters: Counters): Section {
 const isInside = ({ value, low, high }: Figure): boolean => value >= low && value <= high;
 
 function sectionText({ title, text, figures, format, plots }: Section): string {
-  const rows = figures.map((figure) => {
+  const rows = figures.map((figure): string[] => {
     const verdict = isInside(figure) ? 'inside' : `outside: ${figure.note ?? 'by chance, or a defect'}`;
-    return `| ${figure.name} | ${format(figure.value)} | ${format(figure.low)} … ${format(figure.high)} | ${verdict} |`;
+    return [figure.name, format(figure.value), `${format(figure.low)} … ${format(figure.high)}`, verdict];
   });
-  return [
-    `## ${title}`,
-    '',
-    text,
-    '',
-    ...Object.keys(plots).flatMap((name) => [`![${title}](statistics-calibration/${name}.svg)`, '']),
-    '| | simulated | band | |',
-    '| --- | --- | --- | --- |',
-    ...rows,
-    '',
-  ].join('\n');
+  const pictures = Object.keys(plots).flatMap((name) => [`![${title}](statistics-calibration/${name}.svg)`, '']);
+  return [`## ${title}`, '', text, '', ...pictures, ...table([['', 'simulated', 'band', ''], ...rows]), ''].join('\n');
+}
+
+/** A table whose columns are as wide as their cells, as the formatter wants it. The first row is the head. */
+function table(rows: readonly (readonly string[])[]): string[] {
+  const [head = []] = rows;
+  const widths = head.map((_, column) => Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.slice(1).map(line)];
 }
 
 /** The report, its plots by name, and how many figures are outside their band without a reason. */
@@ -380,6 +402,8 @@ export function report(
     `outside. ${figures.length - outside.length} of ${figures.length} are inside; where one is not, the table says why.`,
     '',
     ...sections.map(sectionText),
-  ].join('\n');
+  ]
+    .join('\n')
+    .replace(/\n+$/, '\n');
   return { text, plots: new Map(sections.flatMap(({ plots }) => Object.entries(plots))), unexplained };
 }

@@ -200,7 +200,11 @@ const sampleRatio: Study = {
 };
 
 export const chanceBins = 10;
-const prior = { mean: 0.02, variance: 0.06 ** 2, proper: true };
+const baseline = 10;
+export const effectTypes = ['absolute', 'relative'] as const;
+/** Of the relative effect; of the absolute one in units of the control's true mean. */
+const priorMean = 0.02;
+const priorDeviation = 0.06;
 
 /** Effects drawn from the prior: intervals, chances and losses are right on average over them. */
 const underThePrior: Study = {
@@ -209,29 +213,35 @@ const underThePrior: Study = {
   piece: 500,
   run(random, replicates, count) {
     for (let done = 0; done < replicates; done++) {
-      const effect = prior.mean + Math.sqrt(prior.variance) * random.normal();
-      const arms = [0, effect].map((own): MeanStatistic => {
+      const effect = priorMean + priorDeviation * random.normal();
+      const [control, treatment] = [0, effect].map((own): MeanStatistic => {
         let [sum, sumOfSquares] = [0, 0];
         for (let unit = 0; unit < 2000; unit++) {
-          const value = 10 * (1 + own) + 15 * random.normal();
+          const value = baseline * (1 + own) + 15 * random.normal();
           sum += value;
           sumOfSquares += value * value;
         }
         return { type: 'mean', n: 2000, sum, sumOfSquares };
       });
-      const [control, treatment] = arms;
       if (control === undefined || treatment === undefined) continue;
-      const asked = { ...settings, differenceType: 'relative', prior, priorType: 'relative', inverse: false } as const;
-      const result = bayesianTest([{ control, treatment }], asked);
-      count('prior: experiments');
-      if (covers(result.credibleInterval, effect)) count('prior: covered');
-      const bin = Math.min(chanceBins - 1, Math.floor(result.chanceToWin * chanceBins));
-      count(`prior: bin ${bin}`);
-      count(`prior: chances in bin ${bin}`, result.chanceToWin);
-      if (effect > 0) count(`prior: wins in bin ${bin}`);
-      count('prior: expected loss', result.risk[1]);
-      count('prior: loss', Math.max(-effect, 0));
-      count('prior: squared difference of losses', (result.risk[1] - Math.max(-effect, 0)) ** 2);
+      for (const differenceType of effectTypes) {
+        const unit = differenceType === 'absolute' ? baseline : 1;
+        const prior = { mean: priorMean * unit, variance: (priorDeviation * unit) ** 2, proper: true };
+        const asked = { ...settings, differenceType, prior, priorType: differenceType, inverse: false };
+        const result = bayesianTest([{ control, treatment }], asked);
+        const name = `prior, ${differenceType}`;
+        count(`${name}: experiments`);
+        if (covers(result.credibleInterval, effect * unit)) count(`${name}: covered`);
+        const bin = Math.min(chanceBins - 1, Math.floor(result.chanceToWin * chanceBins));
+        count(`${name}: bin ${bin}`);
+        count(`${name}: chances in bin ${bin}`, result.chanceToWin);
+        if (effect > 0) count(`${name}: wins in bin ${bin}`);
+        const expectedLoss = result.risk[1] / unit;
+        const loss = Math.max(-effect, 0);
+        count(`${name}: expected loss`, expectedLoss);
+        count(`${name}: loss`, loss);
+        count(`${name}: squared difference of losses`, (expectedLoss - loss) ** 2);
+      }
     }
   },
 };
