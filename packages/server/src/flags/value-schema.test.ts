@@ -52,8 +52,8 @@ describe('the schema of a feature’s values', () => {
       '{"$schema":"http://json-schema.org/draft-07/schema#","type":"object"}',
       '{"$schema":"http://json-schema.org/draft-04/schema#","type":"object"}',
     ]) {
-      const { id } = await newFeature(service, { valueType: 'json', defaultValue: '{}', jsonSchema });
-      expect(id).toBeTruthy();
+      const feature = await newFeature(service, { valueType: 'json', defaultValue: '{}', jsonSchema });
+      expect(feature.defaultValue).toBe('{}');
     }
   });
 
