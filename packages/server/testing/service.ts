@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sql } from 'kysely';
 import { addMember, type NewKey } from '../src/access/index.ts';
 import { type App, startApp } from '../src/app.ts';
 import { operatorServices } from '../src/operator-services.ts';
@@ -147,8 +146,7 @@ const adminKey = { role: 'admin', description: 'test', expiresAt: null };
 async function historyOf(db: Db, id: string) {
   const [audits, events, revisions] = await Promise.all([
     db.selectFrom('audit').selectAll().where('entity_id', '=', id).orderBy('id').execute(),
-    // In the order in which they were written; those of one instant as they lie.
-    db.selectFrom('event').selectAll().where('object_id', '=', id).orderBy('date_created').orderBy(sql`ctid`).execute(),
+    db.selectFrom('event').selectAll().where('object_id', '=', id).orderBy('position').execute(),
     db.selectFrom('revision').selectAll().where('entity', '=', id).orderBy('version').execute(),
   ]);
   return { audits, events, revisions };

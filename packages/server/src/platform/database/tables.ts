@@ -145,6 +145,8 @@ export const tables = {
   },
   event: {
     id: text,
+    /** Rises in the order in which events were written. */
+    position: filled(whole),
     organization: text,
     event: text,
     object: text,

@@ -154,6 +154,7 @@ const statements = [
 
   `create table event (
      id text collate "C" primary key,
+     position bigint generated always as identity,
      organization text collate "C" not null references organization on delete cascade,
      event text collate "C" not null,
      object text collate "C" not null,
