@@ -1,4 +1,4 @@
-import type { Feature, FeatureValueType } from '@halyard/contract';
+import type { FeatureValueType } from '@halyard/contract';
 import { environmentsOf, settingsOf } from '../organization/index.ts';
 import type { StateReader, Written } from '../record/index.ts';
 import { demand, type Requester } from '../requester/index.ts';
@@ -10,7 +10,7 @@ import { checkAgainstSchema } from './feature-values.ts';
 import { liveFeature } from './find-feature.ts';
 import { landFeatures } from './land-features.ts';
 import { servingEnvironments } from './scope.ts';
-import { showContext, showFeature } from './show.ts';
+import { type Seen, showContext } from './show.ts';
 import type { FeatureTools } from './tools.ts';
 
 /** What a new feature is asked to be. */
@@ -26,7 +26,7 @@ export async function createFeature(
   input: NewFeature,
   flags: { readonly skipSchemaValidation: boolean },
   tools: FeatureTools,
-): Promise<Written<Feature>> {
+): Promise<Written<Seen>> {
   const { id } = input;
   const { landed, result: after } = await tools.revisions.land(requester, async (states) => {
     const content = await judge(requester, input, flags.skipSchemaValidation, states, tools);
@@ -41,7 +41,7 @@ export async function createFeature(
   });
   if (landed === null) throw new Error('A creation always lands.');
   const context = after(landed);
-  return { landed, result: showFeature(liveFeature(id, context.states), context) };
+  return { landed, result: { live: liveFeature(id, context.states), context } };
 }
 
 /** Judges a creation, in the order in which a caller meets the refusals. */

@@ -1,4 +1,4 @@
-import type { BypassedGate, Feature } from '@halyard/contract';
+import type { BypassedGate } from '@halyard/contract';
 import { environmentsOf, settingsOf } from '../organization/index.ts';
 import type { StateReader, Written } from '../record/index.ts';
 import { demand, type Requester } from '../requester/index.ts';
@@ -9,7 +9,7 @@ import { findFeature, liveFeature } from './find-feature.ts';
 import { footprint } from './footprint.ts';
 import { type FeatureRecord, landFeatures } from './land-features.ts';
 import { servingEnvironments } from './scope.ts';
-import { showContext, showFeature } from './show.ts';
+import { type Seen, showContext } from './show.ts';
 import type { FeatureTools } from './tools.ts';
 
 /** The comment of every revision that a direct write makes. */
@@ -24,10 +24,9 @@ export interface Wanted {
 /** What a direct write brings to get past gates. */
 export type WriteFlags = Clearance['flags'];
 
-/** What a direct write came to. */
-export interface FeatureWrite {
-  feature: Feature;
-  bypassedGates?: BypassedGate[];
+/** What a direct write came to: the feature as it is now, and the gates that were passed over. */
+export interface FeatureWrite extends Seen {
+  readonly bypassed: readonly BypassedGate[];
 }
 
 /**
@@ -62,8 +61,7 @@ export async function writeDirectly(
   });
   const { bypassed, before, after } = result;
   const context = landed === null ? before : after(landed);
-  const feature = showFeature(liveFeature(id, context.states), context);
-  return { landed, result: { feature, ...(bypassed.length === 0 ? {} : { bypassedGates: bypassed }) } };
+  return { landed, result: { live: liveFeature(id, context.states), context, bypassed } };
 }
 
 /** Asks for the right to land a change, over the environments that it touches. */

@@ -5,7 +5,7 @@ import type { Revision } from '../revisions/index.ts';
 import { changedFields, isToldEverywhere } from './content-fields.ts';
 import { contentOf, type FeatureContent, type LiveFeature } from './feature.ts';
 import { environmentView, rulesByEnvironment, servingEnvironments } from './scope.ts';
-import { type ShowContext, showFeatureV1, showRevisionV1 } from './show.ts';
+import { type Seen, type ShowContext, showFeatureV1, showRevisionV1 } from './show.ts';
 
 /** Fields whose change is none that a subscriber waits for. */
 const ignored = new Set(['dateUpdated', 'date', 'definition', 'savedGroups']);
@@ -35,12 +35,6 @@ export function featureDeleted(live: LiveFeature, context: ShowContext): EventDr
     tags: tagsOf(live),
     environments: environmentsOf(context.states).map(({ id }) => id),
   };
-}
-
-/** A feature with the states that it is seen among. */
-export interface Seen {
-  readonly live: LiveFeature;
-  readonly context: ShowContext;
 }
 
 /** What is told of an update: that its revision was published, and what it changed. */

@@ -1,13 +1,9 @@
-import type {
-  Feature,
-  getFeature as getOperation,
-  listFeatures as listOperation,
-  QueryOf,
-  ResponseOf,
-} from '@halyard/contract';
+import type { getFeature as getOperation, listFeatures as listOperation, QueryOf } from '@halyard/contract';
+import type { Page } from '../http/index.ts';
 import { seesProject } from '../organization/index.ts';
 import { invalid, quoted } from '../platform/index.ts';
 import { type Requester, visible } from '../requester/index.ts';
+import type { Revision } from '../revisions/index.ts';
 import {
   deliveryProjects,
   type FeatureContent,
@@ -17,7 +13,7 @@ import {
   seenIn,
 } from './feature.ts';
 import { findFeature } from './find-feature.ts';
-import { showContext, showFeature, showRevision } from './show.ts';
+import { type Seen, type ShowContext, showContext } from './show.ts';
 import type { FeatureTools } from './tools.ts';
 
 /** The features the requester may see, oldest first. */
@@ -35,18 +31,21 @@ function ofProject(
   return features.filter(({ state }) => known && (deliveryProjects(state)?.has(projectId) ?? true));
 }
 
+/** A page of features, and what they are shown among. */
+interface FeaturePage extends Page<LiveFeature> {
+  readonly context: ShowContext;
+}
+
 export async function listFeatures(
   requester: Requester,
   query: QueryOf<typeof listOperation>,
   tools: FeatureTools,
-): Promise<ResponseOf<typeof listOperation>> {
+): Promise<FeaturePage> {
   const delivered = query.clientKey === undefined ? null : await deliveredTo(requester, query.clientKey, tools);
   const matching = ofProject(requester, visibleFeatures(requester), query.projectId)
     .filter(({ state }) => query.archived || !state.archived)
     .filter(({ id }) => delivered === null || delivered.has(id));
-  const { items, fields } = tools.paginate(matching, query);
-  const context = showContext(tools, requester, requester.states);
-  return { features: items.map((live): Feature => showFeature(live, context)), ...fields };
+  return { ...tools.paginate(matching, query), context: showContext(tools, requester, requester.states) };
 }
 
 async function deliveredTo(
@@ -59,20 +58,24 @@ async function deliveredTo(
   return delivered;
 }
 
+/** A feature, and those of its revisions that were asked for, newest first; null: none were. */
+interface FeatureWithRevisions extends Seen {
+  readonly revisions: readonly Revision<FeatureContent>[] | null;
+}
+
 export async function getFeature(
   requester: Requester,
   id: string,
   wanted: QueryOf<typeof getOperation>['withRevisions'],
   tools: FeatureTools,
-): Promise<ResponseOf<typeof getOperation>> {
+): Promise<FeatureWithRevisions> {
   const { organization, states } = requester;
   const live = findFeature(requester, states, id);
-  const feature = showFeature(live, showContext(tools, requester, states));
-  if (wanted === undefined || wanted === 'none') return { feature };
+  const context = showContext(tools, requester, states);
+  if (wanted === undefined || wanted === 'none') return { live, context, revisions: null };
   const revisions = await tools.revisions.list<FeatureContent>(organization, featureRevisionKind, live.id);
   const status = { all: null, drafts: 'draft', published: 'published' }[wanted];
-  const shown = revisions.filter((revision) => status === null || revision.status === status);
-  return { feature: { ...feature, revisions: shown.map((revision) => showRevision(live.id, revision, tools.kinds)) } };
+  return { live, context, revisions: revisions.filter((revision) => status === null || revision.status === status) };
 }
 
 /** Ids of the features that are not archived. */

@@ -11,20 +11,33 @@ import { bind, type Route } from '../http/index.ts';
 import type { Recorder } from '../record/index.ts';
 import { createFeature } from './create-feature.ts';
 import { deleteFeature } from './delete-feature.ts';
+import type { FeatureWrite } from './direct-write.ts';
 import { getFeature, listFeatureKeys, listFeatures } from './read-features.ts';
+import { showFeature, showRevision } from './show.ts';
 import { toggleFeature } from './toggle-feature.ts';
 import type { FeatureTools } from './tools.ts';
 import { updateFeature } from './update-feature.ts';
 
+/** The v2 interface of features. */
 export function featureRoutes(tools: FeatureTools & { readonly recorder: Recorder }): Route[] {
   return [
-    bind(listOperation, ({ requester, query }) => listFeatures(requester, query, tools)),
+    bind(listOperation, async ({ requester, query }) => {
+      const { items, fields, context } = await listFeatures(requester, query, tools);
+      return { features: items.map((live) => showFeature(live, context)), ...fields };
+    }),
     bind(postFeature, async (call) => {
       const { requester, body, query } = call;
       const flags = { skipSchemaValidation: body.skipSchemaValidation ?? query.skipSchemaValidation ?? false };
-      return { feature: call.landed(await createFeature(requester, body, flags, tools)) };
+      const { live, context } = call.landed(await createFeature(requester, body, flags, tools));
+      return { feature: showFeature(live, context) };
     }),
-    bind(getOperation, ({ requester, params, query }) => getFeature(requester, params.id, query.withRevisions, tools)),
+    bind(getOperation, async ({ requester, params, query }) => {
+      const { live, context, revisions } = await getFeature(requester, params.id, query.withRevisions, tools);
+      const feature = showFeature(live, context);
+      if (revisions === null) return { feature };
+      const shown = revisions.map((revision) => showRevision(live.id, revision, tools.kinds));
+      return { feature: { ...feature, revisions: shown } };
+    }),
     bind(updateOperation, async (call) => {
       const { requester, params, body, query } = call;
       const flags = {
@@ -32,7 +45,7 @@ export function featureRoutes(tools: FeatureTools & { readonly recorder: Recorde
         skipSchemaValidation: body.skipSchemaValidation ?? query.skipSchemaValidation ?? false,
         skipHooks: body.skipHooks ?? false,
       };
-      return call.landed(await updateFeature(requester, params.id, body, flags, tools));
+      return showWrite(call.landed(await updateFeature(requester, params.id, body, flags, tools)));
     }),
     bind(deleteOperation, async (call) => {
       const { id } = call.params;
@@ -40,8 +53,13 @@ export function featureRoutes(tools: FeatureTools & { readonly recorder: Recorde
       return { deletedId: id };
     }),
     bind(toggleOperation, async (call) =>
-      call.landed(await toggleFeature(call.requester, call.params.id, call.body, tools)),
+      showWrite(call.landed(await toggleFeature(call.requester, call.params.id, call.body, tools))),
     ),
     bind(getFeatureKeys, async ({ requester, query }) => listFeatureKeys(requester, query.projectId)),
   ];
 }
+
+const showWrite = ({ live, context, bypassed }: FeatureWrite) => ({
+  feature: showFeature(live, context),
+  ...(bypassed.length === 0 ? {} : { bypassedGates: [...bypassed] }),
+});

@@ -19,6 +19,12 @@ export interface ShowContext {
   compiler(environment: string): PayloadCompiler;
 }
 
+/** A feature with the states that it is seen among: what answers in either shape are made from. */
+export interface Seen {
+  readonly live: LiveFeature;
+  readonly context: ShowContext;
+}
+
 export function showContext(
   { kinds }: Pick<ShowContext, 'kinds'>,
   { members }: Pick<ShowContext, 'members'>,
