@@ -12,44 +12,24 @@ import {
   type Metric,
   type MetricSums,
 } from '../packages/statistics/src/index.ts';
+import { meanMetric, plainAnalysis } from '../packages/statistics/testing/settings.ts';
 import { bounded, figure, median, type Row } from './support/rows.ts';
 
 const rounds = 15;
 
 const metric: Metric = {
-  id: '',
-  statistic: 'mean',
-  numeratorType: 'mean',
-  denominatorType: null,
-  covariateType: null,
-  inverse: false,
+  ...meanMetric,
   prior: { proper: true, mean: 0, standardDeviation: 0.3 },
-  useSuppliedTheta: false,
-  quantileLevel: null,
   roles: ['goal'],
   targetEffect: 0.05,
-  computeUncapped: false,
 };
 
 const analysis: Analysis = {
-  engine: 'frequentist',
+  ...plainAnalysis,
   variationIds: ['0', '1', '2'],
   weights: [1 / 3, 1 / 3, 1 / 3],
-  baselineIndex: 0,
-  breakdown: { kind: 'none' },
-  alpha: 0.05,
-  differenceType: 'relative',
-  sequential: false,
-  tuningParameter: 5000,
-  oneSided: false,
   multiplicityCorrected: true,
   durationDays: 14,
-  trafficFraction: 1,
-  maxLevels: 20,
-  numGoalMetrics: 1,
-  numGuardrailMetrics: 0,
-  covariateAsResponse: false,
-  postStratify: false,
 };
 
 /** Sums of some thousand units with a covariate; those of `seed` differ a little from others. */

@@ -5,13 +5,13 @@ import {
   bayesianTest,
   benjaminiHochberg,
   effectMoments,
-  type FrequentistSettings,
   fixedHorizonTest,
   holm,
   type MeanStatistic,
   sampleRatioMismatch,
   sequentialTest,
 } from '../../packages/statistics/src/index.ts';
+import { frequentistSettings } from '../../packages/statistics/testing/settings.ts';
 import { type Random, seededRandom } from './random.ts';
 import { kinds } from './samples.ts';
 
@@ -26,16 +26,6 @@ export interface Study {
   readonly run: (random: Random, replicates: number, count: (name: string, amount?: number) => void) => void;
 }
 
-const settings: FrequentistSettings = {
-  differenceType: 'absolute',
-  alternative: 'twoSided',
-  alpha: 0.05,
-  nullValue: 0,
-  postStratify: false,
-  totalUnits: null,
-  trafficFraction: 1,
-  durationDays: 1,
-};
 const flat = { mean: 0, variance: 1, proper: false };
 export const unitsPerArm = 2000;
 export const lift = 0.1;
@@ -49,7 +39,7 @@ const metricStudies = kinds.map(
     replicates: 30_000,
     piece: 500,
     run(random, replicates, count) {
-      const asked = { ...settings, postStratify: kind.postStratify };
+      const asked = { ...frequentistSettings, postStratify: kind.postStratify };
       for (let done = 0; done < replicates; done++) {
         count(`${kind.name}: experiments`);
         const same = kind.draw(random, unitsPerArm, 0);
@@ -124,9 +114,9 @@ function arm(units: number, sums: readonly number[], squares: readonly number[],
 }
 
 function rejects(pair: readonly { control: MeanStatistic; treatment: MeanStatistic }[], test: string): boolean {
-  if (test === 'fixed') return (fixedHorizonTest(pair, settings).pValue ?? 1) < 0.05;
+  if (test === 'fixed') return (fixedHorizonTest(pair, frequentistSettings).pValue ?? 1) < 0.05;
   const alternative = test === 'sequential' ? 'twoSided' : 'greater';
-  const sequential = { ...settings, alternative, tuningParameter: 2000, rho: null } as const;
+  const sequential = { ...frequentistSettings, alternative, tuningParameter: 2000, rho: null } as const;
   return (sequentialTest(pair, sequential).pValue ?? 1) < 0.05;
 }
 
@@ -227,7 +217,7 @@ const underThePrior: Study = {
       for (const differenceType of effectTypes) {
         const unit = differenceType === 'absolute' ? baseline : 1;
         const prior = { mean: priorMean * unit, variance: (priorDeviation * unit) ** 2, proper: true };
-        const asked = { ...settings, differenceType, prior, priorType: differenceType, inverse: false };
+        const asked = { ...frequentistSettings, differenceType, prior, priorType: differenceType, inverse: false };
         const result = bayesianTest([{ control, treatment }], asked);
         const name = `prior, ${differenceType}`;
         count(`${name}: experiments`);

@@ -1,41 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { meanMetric, plainAnalysis } from '../../testing/settings.ts';
 import { analyseExperiment } from './analyse.ts';
 import type { Analysis, ExperimentInput, Metric, MetricSums, Row } from './input.ts';
 
-const metric: Metric = {
-  id: 'revenue',
-  statistic: 'mean',
-  numeratorType: 'mean',
-  denominatorType: null,
-  covariateType: null,
-  inverse: false,
-  prior: { proper: false, mean: 0, standardDeviation: 0.3 },
-  useSuppliedTheta: false,
-  quantileLevel: null,
-  roles: null,
-  targetEffect: 0.1,
-  computeUncapped: false,
-};
-const analysis: Analysis = {
-  engine: 'frequentist',
-  variationIds: ['0', '1'],
-  weights: [0.5, 0.5],
-  baselineIndex: 0,
-  breakdown: { kind: 'none' },
-  alpha: 0.05,
-  differenceType: 'relative',
-  sequential: false,
-  tuningParameter: 5000,
-  oneSided: false,
-  multiplicityCorrected: false,
-  durationDays: 7,
-  trafficFraction: 1,
-  maxLevels: 20,
-  numGoalMetrics: 1,
-  numGuardrailMetrics: 0,
-  covariateAsResponse: false,
-  postStratify: false,
-};
 const row = (variation: string, units: number, breakdowns: Row['breakdowns'] = {}, sums?: MetricSums): Row => ({
   variation,
   breakdowns,
@@ -46,8 +13,8 @@ const experiment = (
   rows: readonly Row[],
   changes: { metric?: Partial<Metric>; analysis?: Partial<Analysis> } = {},
 ): ExperimentInput => ({
-  metrics: [{ ...metric, ...changes.metric }],
-  analyses: [{ ...analysis, ...changes.analysis }],
+  metrics: [{ ...meanMetric, ...changes.metric }],
+  analyses: [{ ...plainAnalysis, ...changes.analysis }],
   results: [{ metrics: ['revenue'], rows }],
   bandit: null,
 });

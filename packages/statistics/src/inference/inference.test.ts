@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { arm, summable } from '../../testing/arbitraries.ts';
+import { frequentistSettings } from '../../testing/settings.ts';
 import { effectMoments } from '../effects/moments.ts';
 import { postStratifiedMoments } from '../effects/post-stratification.ts';
 import { adviceFor } from '../problem.ts';
@@ -20,16 +21,7 @@ import {
 
 const control: MeanStatistic = { type: 'mean', n: 3407, sum: 1396.87, sumOfSquares: 52377.9767 };
 const treatment: MeanStatistic = { type: 'mean', n: 3461, sum: 2422.7, sumOfSquares: 134698.29 };
-const settings = {
-  differenceType: 'relative',
-  alternative: 'twoSided',
-  alpha: 0.05,
-  nullValue: 0,
-  postStratify: false,
-  totalUnits: null,
-  trafficFraction: 1,
-  durationDays: 1,
-} as const;
+const settings = { ...frequentistSettings, differenceType: 'relative' } as const;
 
 describe('effects', () => {
   test('a relative test is neither the absolute one nor the inversion of its interval [experiments M40]', () => {

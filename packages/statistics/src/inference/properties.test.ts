@@ -1,12 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { arm, summable, type Unit } from '../../testing/arbitraries.ts';
+import { frequentistSettings } from '../../testing/settings.ts';
 import { effectMoments } from '../effects/moments.ts';
 import { addStatistics } from '../samples/pooling.ts';
 import type { Statistic } from '../samples/statistic.ts';
 import { bayesianTest } from './bayesian.ts';
 import { fixedHorizonTest } from './fixed-horizon.ts';
-import type { Alternative, FrequentistSettings } from './frequentist.ts';
+import type { Alternative } from './frequentist.ts';
 import {
   oneSidedSequentialPValue,
   sequentialHalfWidth,
@@ -16,17 +17,7 @@ import {
 } from './sequential.ts';
 
 const kinds = Object.keys(summable) as (keyof typeof summable)[];
-const settings: FrequentistSettings = {
-  differenceType: 'absolute',
-  alternative: 'twoSided',
-  alpha: 0.05,
-  nullValue: 0,
-  postStratify: false,
-  totalUnits: null,
-  trafficFraction: 1,
-  durationDays: 1,
-};
-const sequential = { ...settings, tuningParameter: 500, rho: null };
+const sequential = { ...frequentistSettings, tuningParameter: 500, rho: null };
 const alternatives: Alternative[] = ['twoSided', 'greater', 'less'];
 
 /** Equal up to rounding, on the scale of what was computed with. */
@@ -79,8 +70,8 @@ describe('effects', () => {
     const of = summable[kind];
     fc.assert(
       fc.property(arm, arm, (a, b) => {
-        const there = fixedHorizonTest(pair(of(a), of(b)), settings);
-        const back = fixedHorizonTest(pair(of(b), of(a)), settings);
+        const there = fixedHorizonTest(pair(of(a), of(b)), frequentistSettings);
+        const back = fixedHorizonTest(pair(of(b), of(a)), frequentistSettings);
         expectClose(back.pointEstimate, -there.pointEstimate);
         expectClose(back.pValue, there.pValue);
         expectClose(back.degreesOfFreedom, there.degreesOfFreedom);
@@ -110,7 +101,7 @@ describe('tests', () => {
         const near = pair(mean(a), mean(b));
         const far = pair(mean(a), mean(changed(b, (y) => y + shift)));
         const p = (strata: typeof near, alternative: Alternative): number[] => [
-          fixedHorizonTest(strata, { ...settings, alternative }).pValue ?? Number.NaN,
+          fixedHorizonTest(strata, { ...frequentistSettings, alternative }).pValue ?? Number.NaN,
           sequentialTest(strata, { ...sequential, alternative }).pValue ?? Number.NaN,
         ];
         for (const [index, value] of p(far, 'greater').entries()) {
@@ -121,7 +112,7 @@ describe('tests', () => {
         }
         const chance = (strata: typeof near): number =>
           bayesianTest(strata, {
-            ...settings,
+            ...frequentistSettings,
             prior: { mean: 0, variance: 1, proper: false },
             priorType: 'relative',
             inverse: false,
@@ -136,7 +127,7 @@ describe('tests', () => {
     fc.assert(
       fc.property(arm, arm, alpha, fc.constantFrom('absolute', 'relative'), (a, b, alpha, differenceType) => {
         const strata = pair(summable.mean(a), summable.mean(b));
-        const asked = { ...settings, alternative, alpha, differenceType } as const;
+        const asked = { ...frequentistSettings, alternative, alpha, differenceType } as const;
         for (const { pValue, confidenceInterval } of [
           fixedHorizonTest(strata, asked),
           sequentialTest(strata, { ...asked, tuningParameter: 500, rho: null }),
