@@ -1,3 +1,18 @@
+import { updateFeature } from '@halyard/contract';
+import { payloadOf } from './delivery.ts';
+import { newConnection, newFeature } from './objects.ts';
+import type { TestService } from './service.ts';
+
+/** A connection with one feature, whose payload has settled. */
+export async function settledConnection(service: TestService) {
+  const { key, id: connection } = await newConnection(service.admin);
+  const { id } = await newFeature(service, { valueType: 'string', defaultValue: 'start' });
+  await payloadOf(service.url, key, await service.version());
+  /** Gives the feature another value. */
+  const set = (defaultValue: string) => service.admin.answer(updateFeature, { params: { id }, body: { defaultValue } });
+  return { key, id, connection, set };
+}
+
 /** A server-sent event as it came. */
 interface ReceivedEvent {
   readonly event: string;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { payloadOf } from '../../../testing/delivery.ts';
 import { newConnection, newEnvironment, newFeature } from '../../../testing/objects.ts';
 import { startService, type TestService } from '../../../testing/service.ts';
-import { openStream } from '../../../testing/streams.ts';
+import { openStream, settledConnection } from '../../../testing/streams.ts';
 import { newStream, payloadEvent, Streams, send } from './streams.ts';
 
 describe('streams', () => {
@@ -17,15 +17,7 @@ describe('streams', () => {
   });
   afterAll(() => service.stop());
 
-  const set = (id: string, defaultValue: string) =>
-    service.admin.answer(updateFeature, { params: { id }, body: { defaultValue } });
-  /** A connection with one feature, whose payload has settled. */
-  const ready = async () => {
-    const { key, id: connection } = await newConnection(service.admin);
-    const { id } = await newFeature(service, { valueType: 'string', defaultValue: 'start' });
-    await payloadOf(service.url, key, await service.version());
-    return { key, id, connection };
-  };
+  const ready = () => settledConnection(service);
 
   test('HEAD is answered at once, with the headers of a stream alone', async () => {
     const { key } = await ready();
@@ -38,7 +30,7 @@ describe('streams', () => {
   });
 
   test('a change is one event that says what a fresh GET says; what changes nothing here is none [flags M97]', async () => {
-    const { key, id } = await ready();
+    const { key, id, set } = await ready();
     const stream = await openStream(service.url, key);
     expect(stream.response.status).toBe(200);
     expect(stream.response.headers.get('content-type')).toBe('text/event-stream');
@@ -47,14 +39,14 @@ describe('streams', () => {
     expect(stream.text().startsWith('retry: 10000\n')).toBe(true);
 
     // The newest event at once, since its change is young; then the change itself.
-    const { version } = await set(id, 'one');
+    const { version } = await set('one');
     const event = await stream.next();
     const fresh = await payloadOf(service.url, key, version);
     expect(event).toEqual({ event: 'features', id: String(version), data: JSON.stringify(fresh) });
 
     await service.admin.call(updateFeature, { params: { id }, body: { description: 'words' } });
     await service.admin.call(toggleFeature, { params: { id }, body: { environments: { dev: true } } });
-    const { version: next } = await set(id, 'two');
+    const { version: next } = await set('two');
     expect((await stream.next()).id).toBe(String(next));
     expect(stream.waiting()).toBe(0);
     stream.close();
@@ -64,7 +56,7 @@ describe('streams', () => {
     expect((await late.next()).id).toBe(String(next));
     late.close();
     const current = await openStream(service.url, key, { 'Last-Event-ID': String(next) });
-    const { version: last } = await set(id, 'three');
+    const { version: last } = await set('three');
     expect((await current.next()).id).toBe(String(last));
     current.close();
 
@@ -74,19 +66,19 @@ describe('streams', () => {
     young.close();
     service.clock.advance(60_000);
     const old = await openStream(service.url, key);
-    const { version: latest } = await set(id, 'four');
+    const { version: latest } = await set('four');
     expect((await old.next()).id).toBe(String(latest));
     old.close();
     expect(Number(greeting.id)).toBeLessThan(version);
   });
 
   test('never an older event comes after a newer one', async () => {
-    const { key, id } = await ready();
+    const { key, set } = await ready();
     const ahead = (await service.version()) + 2;
     const stream = await openStream(service.url, key, { 'Last-Event-ID': String(ahead) });
-    await set(id, 'one');
-    await set(id, 'two');
-    const { version } = await set(id, 'three');
+    await set('one');
+    await set('two');
+    const { version } = await set('three');
     expect((await stream.next()).id).toBe(String(version));
     stream.close();
   });
@@ -113,7 +105,7 @@ describe('streams', () => {
     const { id } = await newFeature(service, { valueType: 'string', defaultValue: 'start' });
     const stream = await openStream(service.url, key);
     await stream.next();
-    const { version } = await set(id, 'one');
+    const { version } = await service.admin.answer(updateFeature, { params: { id }, body: { defaultValue: 'one' } });
     let event = await stream.next();
     while (event.id !== String(version)) event = await stream.next();
     expect(event).toEqual({ event: 'features-updated', id: String(version), data: '' });

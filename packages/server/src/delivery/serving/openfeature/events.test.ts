@@ -1,9 +1,9 @@
 import { deleteSdkConnection, updateFeature } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { payloadOf } from '../../../../testing/delivery.ts';
-import { newConnection, newFeature } from '../../../../testing/objects.ts';
+import { newConnection } from '../../../../testing/objects.ts';
 import { startService, type TestService } from '../../../../testing/service.ts';
-import { openStream, openStreamAt } from '../../../../testing/streams.ts';
+import { openStream, openStreamAt, settledConnection } from '../../../../testing/streams.ts';
 
 const eventsOf = (url: string, key: string) => `${url}/ofrep/v1/events/${key}`;
 
@@ -14,17 +14,10 @@ describe('the events of OpenFeature', () => {
   });
   afterAll(() => service.stop());
 
-  const set = (id: string, defaultValue: string) =>
-    service.admin.answer(updateFeature, { params: { id }, body: { defaultValue } });
-  const ready = async () => {
-    const { key, id: connection } = await newConnection(service.admin);
-    const { id } = await newFeature(service, { valueType: 'string', defaultValue: 'start' });
-    await payloadOf(service.url, key, await service.version());
-    return { key, id, connection };
-  };
+  const ready = () => settledConnection(service);
 
   test('each change says that there is something new, and which version it is, but not what', async () => {
-    const { key, id } = await ready();
+    const { key, id, set } = await ready();
     const stream = await openStreamAt(eventsOf(service.url, key));
     expect(stream.response.status).toBe(200);
     expect(stream.response.headers.get('content-type')).toBe('text/event-stream');
@@ -35,7 +28,7 @@ describe('the events of OpenFeature', () => {
       'Last-Event-ID': String(await service.version()),
     });
     for (const value of ['one', '']) {
-      const { version } = await set(id, value);
+      const { version } = await set(value);
       const payload = await payloadOf(service.url, key, version);
       const lastModified = Math.floor(new Date(payload.dateUpdated).getTime() / 1_000);
       const data = `{"type":"refetchEvaluation","etag":"v${version}","lastModified":${lastModified}}`;
@@ -44,7 +37,7 @@ describe('the events of OpenFeature', () => {
     }
     // What leaves the payload alone is no change.
     await service.admin.call(updateFeature, { params: { id }, body: { description: 'words' } });
-    const { version } = await set(id, 'two');
+    const { version } = await set('two');
     expect((await stream.next()).id).toBe(String(version));
     expect(stream.text()).not.toContain(id);
     stream.close();
@@ -56,10 +49,10 @@ describe('the events of OpenFeature', () => {
   });
 
   test('a connection’s SDKs and providers listen beside each other, each in their own words', async () => {
-    const { key, id } = await ready();
+    const { key, set } = await ready();
     const [sdk, provider] = await Promise.all([openStream(service.url, key), openStreamAt(eventsOf(service.url, key))]);
     await Promise.all([sdk.next(), provider.next()]);
-    const { version } = await set(id, 'new');
+    const { version } = await set('new');
     expect(await sdk.next()).toMatchObject({ event: 'features', id: String(version) });
     expect(await provider.next()).toMatchObject({ event: 'message', id: String(version) });
     sdk.close();
