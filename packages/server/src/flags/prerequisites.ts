@@ -1,10 +1,10 @@
 import type { Prerequisite } from '@halyard/contract';
 import { environmentsOf } from '../organization/index.ts';
 import { invalid, quoted } from '../platform/index.ts';
-import type { StateReader } from '../record/index.ts';
+import type { Grouping, StateReader } from '../record/index.ts';
 import type { Requester } from '../requester/index.ts';
 import { readCondition } from '../targeting/index.ts';
-import { type FeatureContent, featureKind, type StoredRule, seenIn } from './feature.ts';
+import { type FeatureContent, type FeatureState, featureKind, type StoredRule, seenIn } from './feature.ts';
 import { environmentView } from './scope.ts';
 
 /** What the v1 and v2 feature bodies mean when they name a prerequisite by its id alone. */
@@ -13,6 +13,12 @@ export const mustBeTrue = (id: string): Prerequisite => ({ id, condition: '{"val
 /** Ids of the features that a feature requires: by its own prerequisites, and by those of the rules that count. */
 export const requirementsOf = (content: FeatureContent, counts: (rule: StoredRule) => boolean): string[] =>
   [...content.prerequisites, ...content.rules.filter(counts).flatMap((rule) => rule.prerequisites)].map(({ id }) => id);
+
+/** Features by those that they require, also through rules that are switched off. */
+export const byRequirement: Grouping<FeatureState> = {
+  kind: featureKind,
+  groupsOf: (state) => requirementsOf(state, () => true),
+};
 
 const isEnabled = (rule: StoredRule): boolean => rule.enabled;
 
@@ -102,9 +108,8 @@ function wayTo(id: string, cameFrom: ReadonlyMap<string, string>, feature: strin
 }
 
 /** How many features that are not archived have it among their prerequisites, also ones the caller cannot see. */
-export function countDependents(feature: string, states: StateReader): number {
-  return states
-    .all(featureKind)
+export const countDependents = (feature: string, states: StateReader): number =>
+  states
+    .group(byRequirement, feature)
     .filter(({ id, state }) => id !== feature && !state.archived && requirementsOf(state, isEnabled).includes(feature))
     .length;
-}

@@ -1,35 +1,13 @@
 import type { getFeature as getOperation, listFeatures as listOperation, QueryOf } from '@halyard/contract';
 import type { Page } from '../http/index.ts';
-import { seesProject } from '../organization/index.ts';
 import { invalid, quoted } from '../platform/index.ts';
-import { type Requester, visible } from '../requester/index.ts';
+import type { Requester } from '../requester/index.ts';
 import type { Revision } from '../revisions/index.ts';
-import {
-  deliveryProjects,
-  type FeatureContent,
-  featureKind,
-  featureRevisionKind,
-  type LiveFeature,
-  seenIn,
-} from './feature.ts';
+import { type FeatureContent, featureRevisionKind, type LiveFeature } from './feature.ts';
 import { findFeature } from './find-feature.ts';
 import { type Seen, type ShowContext, showContext } from './show.ts';
 import type { FeatureTools } from './tools.ts';
-
-/** The features the requester may see, oldest first. */
-const visibleFeatures = (requester: Requester): LiveFeature[] =>
-  visible(requester, requester.states.all(featureKind), ({ state }) => seenIn(state));
-
-/** Those of a project: its own and those targeted at it; none where the requester cannot see the project. */
-function ofProject(
-  requester: Requester,
-  features: readonly LiveFeature[],
-  projectId: string | undefined,
-): LiveFeature[] {
-  if (projectId === undefined) return [...features];
-  const known = seesProject(requester, projectId);
-  return features.filter(({ state }) => known && (deliveryProjects(state)?.has(projectId) ?? true));
-}
+import { visibleFeatures } from './visible-features.ts';
 
 /** A page of features, and what they are shown among. */
 interface FeaturePage extends Page<LiveFeature> {
@@ -42,9 +20,8 @@ export async function listFeatures(
   tools: FeatureTools,
 ): Promise<FeaturePage> {
   const delivered = query.clientKey === undefined ? null : await deliveredTo(requester, query.clientKey, tools);
-  const matching = ofProject(requester, visibleFeatures(requester), query.projectId)
-    .filter(({ state }) => query.archived || !state.archived)
-    .filter(({ id }) => delivered === null || delivered.has(id));
+  const visible = visibleFeatures(requester, query);
+  const matching = delivered === null ? visible : visible.slice(0).filter(({ id }) => delivered.has(id));
   return { ...tools.paginate(matching, query), context: showContext(tools, requester, requester.states) };
 }
 
@@ -80,6 +57,6 @@ export async function getFeature(
 
 /** Ids of the features that are not archived. */
 export const listFeatureKeys = (requester: Requester, projectId: string | undefined): string[] =>
-  ofProject(requester, visibleFeatures(requester), projectId)
-    .filter(({ state }) => !state.archived)
+  visibleFeatures(requester, { projectId, archived: false })
+    .slice(0)
     .map(({ id }) => id);

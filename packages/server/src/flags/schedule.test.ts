@@ -6,7 +6,7 @@ import { payloadOptions } from '../../testing/flags/payload-options.ts';
 import { freshId, newConnection, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
 import { openStream } from '../../testing/streams.ts';
-import { type Live, readerOf } from '../record/index.ts';
+import { LiveObjects, readerOf } from '../record/index.ts';
 import { type FeatureState, featureKind } from './feature.ts';
 import { payloadCompiler, ruleKinds } from './index.ts';
 import { isScheduledOn, nextBoundary } from './schedule.ts';
@@ -206,9 +206,9 @@ describe('schedules in the running service', () => {
       .select('instant')
       .where('version', '=', before)
       .executeTakeFirstOrThrow();
-    const kinds = new Map<string, Map<string, Live>>();
+    const kinds = new Map<string, LiveObjects>();
     for (const { kind, id, version, ordinal, state, ...dates } of rows) {
-      const ofKind = kinds.get(kind) ?? new Map<string, Live>();
+      const ofKind = kinds.get(kind) ?? new LiveObjects();
       kinds.set(kind, ofKind);
       if (state === null) ofKind.delete(id);
       else {

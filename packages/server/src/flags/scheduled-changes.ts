@@ -1,10 +1,24 @@
 import type { Clock, Job } from '../platform/index.ts';
-import { type Actor, type LiveStates, type Recorder, readerOf, type StateReader } from '../record/index.ts';
-import { featureKind, type LiveFeature } from './feature.ts';
+import {
+  type Actor,
+  type Grouping,
+  type LiveStates,
+  type Recorder,
+  readerOf,
+  type StateReader,
+} from '../record/index.ts';
+import { type FeatureState, featureKind, type LiveFeature } from './feature.ts';
 import { nextBoundary } from './schedule.ts';
 
 const actor: Actor = { type: 'system', subtype: 'schedule' };
 const minute = 60_000;
+
+const scheduled = 'scheduled';
+/** Those whose schedule has a boundary ahead: few, of however many features there are. */
+const bySchedule: Grouping<FeatureState> = {
+  kind: featureKind,
+  groupsOf: ({ nextScheduledUpdate }) => (nextScheduledUpdate === null ? [] : [scheduled]),
+};
 
 /**
  * Makes a configuration version where the schedule of a rule has reached a boundary: payloads judge schedules at the instant
@@ -41,13 +55,13 @@ const boundaryOf = ({ state }: LiveFeature): number =>
   state.nextScheduledUpdate === null ? Number.POSITIVE_INFINITY : Date.parse(state.nextScheduledUpdate);
 
 const dueBy = (instant: Date, states: StateReader): LiveFeature[] =>
-  states.all(featureKind).filter((feature) => boundaryOf(feature) <= instant.getTime());
+  states.group(bySchedule, scheduled).filter((feature) => boundaryOf(feature) <= instant.getTime());
 
 /** The next boundary of any organization, if it comes before that instant. */
 function earliestBefore(instant: Date, live: LiveStates): Date | null {
   let next = Number.POSITIVE_INFINITY;
   for (const states of live.organizations()) {
-    for (const feature of readerOf(states).all(featureKind)) next = Math.min(next, boundaryOf(feature));
+    for (const feature of readerOf(states).group(bySchedule, scheduled)) next = Math.min(next, boundaryOf(feature));
   }
   return next < instant.getTime() ? new Date(next) : null;
 }

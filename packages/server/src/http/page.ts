@@ -1,4 +1,5 @@
 import { invalid } from '../platform/index.ts';
+import type { Sliceable } from '../record/index.ts';
 
 /** What a paged list was asked for. */
 export interface PageQuery {
@@ -20,7 +21,7 @@ export interface Page<Item> {
 }
 
 /** Cuts the page out of everything that matches and may be seen. */
-export type Paginate = <Item>(matching: readonly Item[], query: PageQuery) => Page<Item>;
+export type Paginate = <Item>(matching: Sliceable<Item>, query: PageQuery) => Page<Item>;
 
 /** @param allowSkip the setting `API_ALLOW_SKIP_PAGINATION` */
 export function pagination(allowSkip: boolean): Paginate {
@@ -33,7 +34,7 @@ export function pagination(allowSkip: boolean): Paginate {
         );
       }
       return {
-        items: matching,
+        items: matching.slice(0),
         fields: { limit: total, offset: 0, count: total, total, hasMore: false, nextOffset: null },
       };
     }

@@ -3,6 +3,7 @@ export { type Actor, actorText, eventUserOf, personOf } from './actor.ts';
 export { type AuditEntry, writeAudit } from './audit.ts';
 export { changesBetween, previousAttributes } from './changes.ts';
 export type { EventDraft, EventPayload } from './events.ts';
+export { inOneOrder, LiveObjects, type Sliceable } from './live-objects.ts';
 export { type LiveChange, LiveStates, type Standing, standingsQuery } from './live-states.ts';
 export { type PublicationPart, together } from './parts.ts';
 export { type Plain, type PlainKind, type PlainObjects, plainKind, plainObjects } from './plain-objects.ts';
@@ -16,6 +17,7 @@ export {
 } from './publish.ts';
 export {
   type ConfigurationVersion,
+  type Grouping,
   type Live,
   liveAfter,
   type OrganizationStates,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import { type Db, type Log, oneAtATime, type Tx, unavailable } from '../platform/index.ts';
+import { LiveObjects } from './live-objects.ts';
 import type { ConfigurationVersion, Live, OrganizationStates, StateReader } from './states.ts';
 import { readerOf } from './states.ts';
 
@@ -234,7 +235,7 @@ async function readAll(tx: Tx, only?: string): Promise<Map<string, OrganizationS
 
 /** Puts the state of a row in its place. */
 export function apply(states: OrganizationStates, row: Row): LiveChange {
-  const ofKind = states.kinds.get(row.kind) ?? new Map<string, Live>();
+  const ofKind = states.kinds.get(row.kind) ?? new LiveObjects();
   states.kinds.set(row.kind, ofKind);
   const before = ofKind.get(row.id) ?? null;
   if (row.state === null) {

@@ -5,6 +5,7 @@ import { createLog, idMaker, Refusal } from '../platform/index.ts';
 import {
   type Actor,
   createRecorder,
+  type Grouping,
   LiveStates,
   type Recorder,
   readerOf,
@@ -158,6 +159,35 @@ describe('publishing', () => {
       return { publication: { changes: [change('total', count)], audit: [] }, result: count };
     });
     expect(result).toBe(1);
+  });
+
+  test('who read a group is judged anew when one of it changes or comes in, and not for others', async () => {
+    await newOrganization('org_group');
+    const [one, other] = [process(), process()];
+    const even: Grouping<Counter> = { kind: counter, groupsOf: ({ count }) => (count % 2 === 0 ? ['even'] : []) };
+    for (const [id, count] of Object.entries({ a: 2, b: 1 })) await set(one, 'org_group', id, count);
+    const meanwhile: (readonly [id: string, count: number | null])[] = [
+      ['b', 3],
+      ['c', 4],
+      ['a', 1],
+      ['d', 5],
+      ['c', null],
+      ['e', 7],
+    ];
+    const seen: string[] = [];
+    for (const [id, count] of meanwhile) {
+      let judgements = 0;
+      await one.recorder.publish('org_group', actor, async (states) => {
+        judgements++;
+        const members = states.group(even, 'even').map((live) => live.id);
+        if (judgements === 1) await set(other, 'org_group', id, count);
+        // What is read twice reads the same twice.
+        expect(states.group(even, 'even').map((live) => live.id)).toEqual(members);
+        return { publication: { changes: [change('sum', 1)], audit: [] }, result: null };
+      });
+      seen.push(`${id} ${count}: ${judgements}`);
+    }
+    expect(seen).toEqual(['b 3: 1', 'c 4: 2', 'a 1: 2', 'd 5: 1', 'c null: 2', 'e 7: 1']);
   });
 
   test('what fails leaves nothing behind: no state, no version, no audit entry, no event', async () => {

@@ -5,14 +5,8 @@ import { type AuditEntry, writeAudit } from './audit.ts';
 import { type EventDraft, writeEvents } from './events.ts';
 import type { LiveStates } from './live-states.ts';
 import { changesOf } from './parts.ts';
-import {
-  type ConfigurationVersion,
-  type RecordingReader,
-  readerOf,
-  recordingReader,
-  type StateKind,
-  type StateReader,
-} from './states.ts';
+import { type RecordingReader, recordingReader } from './recording-reader.ts';
+import { type ConfigurationVersion, readerOf, type StateKind, type StateReader } from './states.ts';
 
 /** One object goes from the state that was read to another. */
 export interface StateChange<State = unknown> {
@@ -190,12 +184,15 @@ async function readingsMoved(
 ): Promise<boolean> {
   const moved = await tx
     .selectFrom('published_state')
-    .select(['kind', 'id', (eb) => eb.fn.max('version').as('version')])
+    .distinctOn(['kind', 'id'])
+    .select(['kind', 'id', 'version', 'state'])
     .where('organization', '=', organization)
     .where('version', '>', states.at.version)
-    .groupBy(['kind', 'id'])
+    .orderBy('kind')
+    .orderBy('id')
+    .orderBy('version', 'desc')
     .execute();
-  const different = moved.filter(({ kind, id, version }) => states.wouldReadOtherwise(kind, id, version));
+  const different = moved.filter((object) => states.wouldReadOtherwise(object));
   for (const { kind, id } of different) {
     const target = changes.find((change) => change.kind.name === kind && change.id === id);
     if (target !== undefined && !states.readAsAbsent(kind, id)) {

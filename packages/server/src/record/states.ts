@@ -1,3 +1,5 @@
+import { LiveObjects } from './live-objects.ts';
+
 /**
  * A kind of object whose states are published: what a payload may read. The type argument is the shape of its state; states
  * are plain JSON and are never changed in place.
@@ -25,6 +27,13 @@ export interface Live<State = unknown> {
   readonly state: State;
 }
 
+/** How objects of a kind are grouped, so that whoever looks for some of them need not go through all. */
+export interface Grouping<State> {
+  readonly kind: StateKind<State>;
+  /** The groups that an object is in, by its state alone; it may be in several, or in none. */
+  groupsOf(state: State): readonly string[];
+}
+
 /** A version of an organization's configuration: a whole number that only rises, and when it came about. */
 export interface ConfigurationVersion {
   readonly version: number;
@@ -40,8 +49,12 @@ export interface StateReader {
   readonly at: ConfigurationVersion;
   /** Null: no such object. */
   get<State>(kind: StateKind<State>, id: string): Live<State> | null;
-  /** Every object of the kind, oldest first. */
+  /** Every object of the kind, oldest first: it takes the longer the more there are. */
   all<State>(kind: StateKind<State>): readonly Live<State>[];
+  /** The objects of one group, oldest first: as they are at this moment, not to be kept while waiting for something else. */
+  group<State>(grouping: Grouping<State>, name: string): readonly Live<State>[];
+  /** Every group that has members, likewise. */
+  groups<State>(grouping: Grouping<State>): ReadonlyMap<string, readonly Live<State>[]>;
 }
 
 /** All objects of an organization at one version. */
@@ -49,11 +62,15 @@ export interface OrganizationStates {
   readonly organization: string;
   at: ConfigurationVersion;
   /** By kind, then by id; each in the order of creation. */
-  readonly kinds: Map<string, Map<string, Live>>;
+  readonly kinds: Map<string, LiveObjects>;
 }
+
+const nothing = new LiveObjects();
 
 /** A reader of states that lie in memory. */
 export function readerOf(states: OrganizationStates): StateReader {
+  const groups = <State>(grouping: Grouping<State>) =>
+    (states.kinds.get(grouping.kind.name) ?? nothing).groups(grouping) as ReadonlyMap<string, readonly Live<State>[]>;
   return {
     organization: states.organization,
     get at() {
@@ -62,6 +79,8 @@ export function readerOf(states: OrganizationStates): StateReader {
     get: <State>(kind: StateKind<State>, id: string) =>
       (states.kinds.get(kind.name)?.get(id) as Live<State> | undefined) ?? null,
     all: <State>(kind: StateKind<State>) => [...(states.kinds.get(kind.name)?.values() ?? [])] as Live<State>[],
+    group: (grouping, name) => groups(grouping).get(name) ?? [],
+    groups,
   };
 }
 
@@ -90,73 +109,35 @@ export const liveAfter = <State>(
 export function readerWith(reader: StateReader, at: ConfigurationVersion, landed: readonly Live[]): StateReader {
   const over = new Map<string, Map<string, Live>>();
   for (const live of landed) over.set(live.kind, (over.get(live.kind) ?? new Map<string, Live>()).set(live.id, live));
+  const all = <State>(kind: StateKind<State>) => {
+    const fresh = new Map(over.get(kind.name) as ReadonlyMap<string, Live<State>> | undefined);
+    const kept = reader.all(kind).map((live) => {
+      const landed = fresh.get(live.id) ?? live;
+      fresh.delete(live.id);
+      return landed;
+    });
+    return [...kept, ...fresh.values()];
+  };
   return {
     organization: reader.organization,
     at,
     get: <State>(kind: StateKind<State>, id: string) =>
       (over.get(kind.name)?.get(id) as Live<State> | undefined) ?? reader.get(kind, id),
-    all<State>(kind: StateKind<State>) {
-      const fresh = new Map(over.get(kind.name) as ReadonlyMap<string, Live<State>> | undefined);
-      const kept = reader.all(kind).map((live) => {
-        const landed = fresh.get(live.id) ?? live;
-        fresh.delete(live.id);
-        return landed;
-      });
-      return [...kept, ...fresh.values()];
-    },
+    all,
+    group: (grouping, name) => grouped(grouping, all(grouping.kind)).get(name) ?? [],
+    groups: (grouping) => grouped(grouping, all(grouping.kind)),
   };
 }
 
-/** A reader that remembers what was read, so that a landing can prove that none of it has changed since. */
-export interface RecordingReader extends StateReader {
-  /** Whether a kind and id, now at `version`, would read otherwise than it did; false where it was not read. */
-  wouldReadOtherwise(kind: string, id: string, version: number): boolean;
-  /** Whether it was read and did not exist. */
-  readAsAbsent(kind: string, id: string): boolean;
-}
-
-/** What was read of a kind. What is read twice reads the same twice, whatever happens in between. */
-interface Readings {
-  readonly byId: Map<string, Live | null>;
-  /** Every object of the kind was read: one that is not among the readings did not exist. */
-  whole: boolean;
-}
-
-export function recordingReader(reader: StateReader): RecordingReader {
-  const { organization, at } = reader;
-  const readings = new Map<string, Readings>();
-  const of = (kind: string): Readings => {
-    const known = readings.get(kind) ?? { byId: new Map(), whole: false };
-    readings.set(kind, known);
-    return known;
-  };
-  return {
-    organization,
-    at,
-    get<State>(kind: StateKind<State>, id: string) {
-      const { byId, whole } = of(kind.name);
-      const known = byId.get(id);
-      if (known !== undefined || whole) return (known ?? null) as Live<State> | null;
-      const live = reader.get(kind, id);
-      byId.set(id, live);
-      return live;
-    },
-    all<State>(kind: StateKind<State>) {
-      const known = of(kind.name);
-      if (!known.whole) {
-        const before = new Map(known.byId);
-        known.byId.clear();
-        for (const live of reader.all(kind)) known.byId.set(live.id, before.get(live.id) ?? live);
-        known.whole = true;
-      }
-      return [...known.byId.values()].filter((live) => live !== null) as Live<State>[];
-    },
-    wouldReadOtherwise(kind, id, version) {
-      const known = readings.get(kind);
-      if (known === undefined) return false;
-      const read = known.byId.get(id);
-      return read === undefined ? known.whole : (read?.version ?? 0) !== version;
-    },
-    readAsAbsent: (kind, id) => (readings.get(kind)?.byId.get(id) ?? null) === null,
-  };
+/** Objects in their groups, worked out by going through all of them. */
+export function grouped<State>(grouping: Grouping<State>, objects: readonly Live<State>[]): Map<string, Live<State>[]> {
+  const groups = new Map<string, Live<State>[]>();
+  for (const live of objects) {
+    for (const name of new Set(grouping.groupsOf(live.state))) {
+      const members = groups.get(name) ?? [];
+      groups.set(name, members);
+      members.push(live);
+    }
+  }
+  return groups;
 }

@@ -18,7 +18,7 @@ import {
   settingsId,
   settingsKind,
 } from '../../src/organization/index.ts';
-import { type Live, liveAfter, type OrganizationStates, type StateKind } from '../../src/record/index.ts';
+import { type Live, LiveObjects, liveAfter, type OrganizationStates, type StateKind } from '../../src/record/index.ts';
 import type { AttributeState } from '../../src/targeting/index.ts';
 import { attributeKind } from '../../src/targeting/index.ts';
 
@@ -62,12 +62,14 @@ export function statesOf(input: StatesInput = {}): OrganizationStates {
   return states;
 }
 
-/** Puts one state among the others, as a landing does. */
+let lastOrdinal = 0;
+
+/** Puts one state among the others, as a landing does; what is new comes last. */
 export function put<State>(states: OrganizationStates, kind: StateKind<State>, id: string, state: State): Live<State> {
-  const ofKind = states.kinds.get(kind.name) ?? new Map<string, Live>();
+  const ofKind = states.kinds.get(kind.name) ?? new LiveObjects();
   states.kinds.set(kind.name, ofKind);
   const before = (ofKind.get(id) as Live<State> | undefined) ?? null;
-  const live = { ...liveAfter(kind, id, before, state, states.at), ordinal: before?.ordinal ?? ofKind.size };
+  const live = { ...liveAfter(kind, id, before, state, states.at), ordinal: before?.ordinal ?? ++lastOrdinal };
   ofKind.set(id, live);
   return live;
 }
