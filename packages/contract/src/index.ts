@@ -11,6 +11,7 @@ export * from './feature-rules.ts';
 export * from './features.ts';
 export * from './members.ts';
 export * from './meta.ts';
+export * from './namespaces.ts';
 export { interfaceVersion, type OpenApiDocument, openApiDocument } from './openapi.ts';
 export * from './operation.ts';
 export { operations } from './operations.ts';

@@ -3,6 +3,7 @@ import {
   deleteEnvironment,
   deleteEventWebhook,
   deleteFeature,
+  deleteNamespace,
   deleteProject,
   deleteSdkConnection,
   deleteSdkWebhook,
@@ -11,6 +12,8 @@ import {
   getEventWebhookLogs,
   getFeature,
   getFeatureKeys,
+  getNamespace,
+  getNamespaceMemberships,
   getProject,
   getSdkConnection,
   getSdkPayload,
@@ -23,6 +26,7 @@ import {
   listEventWebhooks,
   listFeatures,
   listMembers,
+  listNamespaces,
   listProjects,
   listSdkConnections,
   listSdkWebhookDeliveries,
@@ -35,6 +39,8 @@ import {
   postEnvironment,
   postEventWebhook,
   postFeature,
+  postNamespace,
+  postNamespaceRotateSeed,
   postProject,
   postSdkConnection,
   postSdkWebhook,
@@ -42,6 +48,7 @@ import {
   putAttribute,
   putEnvironment,
   putEventWebhook,
+  putNamespace,
   putProject,
   putSdkConnection,
   putSdkWebhook,
@@ -61,6 +68,7 @@ interface Belongings {
   readonly project: string;
   readonly environment: string;
   readonly attribute: string;
+  readonly namespace: string;
   readonly feature: string;
   readonly connection: string;
   readonly key: string;
@@ -107,6 +115,15 @@ const crossings = new Map<Operation, Crossing>([
     ({ attribute }) => ({ status: 404, input: { params: { property: attribute }, body: { description: 'Taken' } } }),
   ],
   [deleteAttribute, ({ attribute }) => ({ status: 404, input: { params: { property: attribute } } })],
+  [listNamespaces, () => ({ status: 200 })],
+  [postNamespace, () => ({ status: 200, input: { body: { displayName: 'Secret plans', format: 'legacy' } } })],
+  ...[getNamespace, deleteNamespace, getNamespaceMemberships, postNamespaceRotateSeed].map(
+    (operation): [Operation, Crossing] => [
+      operation,
+      ({ namespace: id }) => ({ status: 404, input: { params: { id } } }),
+    ],
+  ),
+  [putNamespace, ({ namespace: id }) => ({ status: 404, input: { params: { id }, body: { status: 'inactive' } } })],
   [listSdkConnections, ({ project }) => ({ status: 200, input: { query: { projectId: project } } })],
   [postSdkConnection, ({ environment }) => ({ status: 400, input: { body: { ...connection, environment } } })],
   [getSdkConnection, ({ connection: id }) => ({ status: 404, input: { params: { id } } })],
@@ -200,6 +217,9 @@ describe('organizations', () => {
     await other.admin.call(postAttribute, {
       body: { property: 'theirAttribute', datatype: 'string', description: 'Secret plans' },
     });
+    const { namespace } = await other.admin.call(postNamespace, {
+      body: { displayName: 'Secret plans', format: 'legacy' },
+    });
     const { id } = await newFeature(other, {
       id: 'their-feature',
       description: 'Secret plans',
@@ -220,6 +240,7 @@ describe('organizations', () => {
       project: project.id,
       environment: 'their-environment',
       attribute: 'theirAttribute',
+      namespace: namespace.id,
       feature: id,
       connection: connectionId,
       key,

@@ -1,6 +1,7 @@
 /** Features and their rules, and the pure compiler of payloads. Declares the ports `RuleKind` and `DeliveredFeatures`. */
 export type { DeliveredFeatures } from './delivered-features.ts';
 export { type FeatureContent, featureKind } from './feature.ts';
+export { namespaceUsers } from './namespaces.ts';
 export { type Affected, AffectedFeatures } from './payload/affected-features.ts';
 export { payloadCompiler } from './payload/compile.ts';
 
