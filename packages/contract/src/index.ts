@@ -1,5 +1,6 @@
 /** The REST interface, declared once. */
 export * from './attributes.ts';
+export * from './code-references.ts';
 export { pageOf } from './common.ts';
 export * from './environments.ts';
 export * from './errors.ts';

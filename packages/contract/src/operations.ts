@@ -1,4 +1,5 @@
 import * as attributes from './attributes.ts';
+import * as codeReferences from './code-references.ts';
 import * as environments from './environments.ts';
 import * as eventWebhooks from './event-webhooks.ts';
 import * as features from './features.ts';
@@ -21,6 +22,7 @@ const areas: readonly object[] = [
   webhookSecrets,
   attributes,
   namespaces,
+  codeReferences,
   members,
   meta,
 ];

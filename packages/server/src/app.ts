@@ -21,7 +21,15 @@ import {
   PayloadListeners,
   publicRoutes,
 } from './delivery/index.ts';
-import { featureReferences, featureRoutes, namespaceUsers, ruleKinds, scheduledChanges } from './flags/index.ts';
+import {
+  codeReferenceRoutes,
+  codeReferenceService,
+  featureReferences,
+  featureRoutes,
+  namespaceUsers,
+  ruleKinds,
+  scheduledChanges,
+} from './flags/index.ts';
 import { createHttp, descriptionRoutes, healthRoutes, listen, pagination, rateLimiter } from './http/index.ts';
 import { eventWebhookReferences, eventWebhooks } from './insights/index.ts';
 import { operatorServices } from './operator-services.ts';
@@ -171,6 +179,7 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
         newId,
         deliveredFeatures: deliveredFeatures(delivery),
       }),
+      ...codeReferenceRoutes(codeReferenceService({ db, recorder, paginate, entitlements: granted })),
       ...webhooks.routes,
       ...events.routes,
       versionRoute(build),

@@ -8,6 +8,7 @@ import {
   deleteSdkConnection,
   deleteSdkWebhook,
   deleteWebhookSecret,
+  getCodeRefs,
   getEventWebhook,
   getEventWebhookLogs,
   getFeature,
@@ -22,6 +23,7 @@ import {
   getVersion,
   getWebhookSecret,
   listAttributes,
+  listCodeRefs,
   listEnvironments,
   listEventWebhooks,
   listFeatures,
@@ -36,6 +38,7 @@ import {
   type Operation,
   operations,
   postAttribute,
+  postCodeRefs,
   postEnvironment,
   postEventWebhook,
   postFeature,
@@ -78,6 +81,9 @@ interface Belongings {
   readonly owner: string;
 }
 
+const codeReferences = { branch: 'main', repoName: 'shop' };
+const reference = { filePath: 'Secret plans', startingLineNumber: 1, lines: '', contentHash: '' };
+
 /** How each operation reaches for what belongs to somebody else, and what it must answer. */
 type Crossing = (theirs: Belongings) => { status: 200 | 400 | 404; input?: WrongInput };
 
@@ -115,6 +121,15 @@ const crossings = new Map<Operation, Crossing>([
     ({ attribute }) => ({ status: 404, input: { params: { property: attribute }, body: { description: 'Taken' } } }),
   ],
   [deleteAttribute, ({ attribute }) => ({ status: 404, input: { params: { property: attribute } } })],
+  [listCodeRefs, () => ({ status: 200 })],
+  [getCodeRefs, ({ feature: id }) => ({ status: 404, input: { params: { id } } })],
+  [
+    postCodeRefs,
+    ({ feature: flagKey }) => ({
+      status: 200,
+      input: { body: { ...codeReferences, refs: [{ ...reference, flagKey }] }, query: { deleteMissing: true } },
+    }),
+  ],
   [listNamespaces, () => ({ status: 200 })],
   [postNamespace, () => ({ status: 200, input: { body: { displayName: 'Secret plans', format: 'legacy' } } })],
   ...[getNamespace, deleteNamespace, getNamespaceMemberships, postNamespaceRotateSeed].map(
@@ -225,6 +240,7 @@ describe('organizations', () => {
       description: 'Secret plans',
       tags: ['secret plans'],
     });
+    await other.admin.call(postCodeRefs, { body: { ...codeReferences, refs: [{ ...reference, flagKey: id }] } });
     const { id: connectionId, key } = await newConnection(other.admin, { name: 'Secret plans' });
     const { sdkWebhook } = await other.admin.call(postSdkWebhook, {
       params: { id: connectionId },
@@ -273,6 +289,7 @@ describe('organizations', () => {
         .where('organization', '=', id)
         .orderBy('id')
         .execute(),
+      references: await service.db.selectFrom('code_reference').selectAll().where('organization', '=', id).execute(),
       audits: await service.db.selectFrom('audit').selectAll().where('organization', '=', id).orderBy('id').execute(),
       revisions: await service.db.selectFrom('revision').selectAll().where('organization', '=', id).execute(),
       events: await service.db.selectFrom('event').selectAll().where('organization', '=', id).orderBy('id').execute(),

@@ -1,4 +1,6 @@
 /** Features and their rules, and the pure compiler of payloads. Declares the ports `RuleKind` and `DeliveredFeatures`. */
+export { codeReferenceService } from './code-references/code-references.ts';
+export { codeReferenceRoutes } from './code-references/routes.ts';
 export type { DeliveredFeatures } from './delivered-features.ts';
 export { type FeatureContent, featureKind } from './feature.ts';
 export { namespaceUsers } from './namespaces.ts';

@@ -163,7 +163,7 @@ describe('namespaces', () => {
   test('a reader may look but not write, and a role in one project is not enough', async () => {
     const { id } = await create();
     const params = { id };
-    const inProject = { project: 'prj_x', role: 'engineer', limitAccessByEnvironment: false, environments: [] };
+    const inProject = { project: 'prj_x', role: 'admin', limitAccessByEnvironment: false, environments: [] };
     for (const key of [
       await service.withKey({ role: 'readonly' }),
       await service.withKey({ role: 'readonly', projectRoles: [inProject] }),
