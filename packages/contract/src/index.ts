@@ -1,5 +1,6 @@
 /** The REST interface, declared once. */
 export * from './attributes.ts';
+export * from './code-references.ts';
 export { pageOf } from './common.ts';
 export * from './environments.ts';
 export * from './errors.ts';
@@ -11,6 +12,7 @@ export * from './feature-rules.ts';
 export * from './features.ts';
 export * from './members.ts';
 export * from './meta.ts';
+export * from './namespaces.ts';
 export { interfaceVersion, type OpenApiDocument, openApiDocument } from './openapi.ts';
 export * from './operation.ts';
 export { operations } from './operations.ts';

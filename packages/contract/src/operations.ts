@@ -1,9 +1,11 @@
 import * as attributes from './attributes.ts';
+import * as codeReferences from './code-references.ts';
 import * as environments from './environments.ts';
 import * as eventWebhooks from './event-webhooks.ts';
 import * as features from './features.ts';
 import * as members from './members.ts';
 import * as meta from './meta.ts';
+import * as namespaces from './namespaces.ts';
 import type { Operation } from './operation.ts';
 import * as projects from './projects.ts';
 import * as sdkConnections from './sdk-connections.ts';
@@ -19,6 +21,8 @@ const areas: readonly object[] = [
   eventWebhooks,
   webhookSecrets,
   attributes,
+  namespaces,
+  codeReferences,
   members,
   meta,
 ];

@@ -21,7 +21,15 @@ import {
   PayloadListeners,
   publicRoutes,
 } from './delivery/index.ts';
-import { featureReferences, featureRoutes, ruleKinds, scheduledChanges } from './flags/index.ts';
+import {
+  codeReferenceRoutes,
+  codeReferenceService,
+  featureReferences,
+  featureRoutes,
+  namespaceUsers,
+  ruleKinds,
+  scheduledChanges,
+} from './flags/index.ts';
 import { createHttp, descriptionRoutes, healthRoutes, listen, pagination, rateLimiter } from './http/index.ts';
 import { eventWebhookReferences, eventWebhooks } from './insights/index.ts';
 import { operatorServices } from './operator-services.ts';
@@ -54,7 +62,13 @@ import {
 import { plainKit, resourceKit } from './resources/index.ts';
 import { revisionEngine } from './revisions/index.ts';
 import { type DatabaseAway, followDatabase, joinDatabase, openStorage } from './storage.ts';
-import { attributeReferences, attributeService, targetingRoutes } from './targeting/index.ts';
+import {
+  attributeReferences,
+  attributeService,
+  namespaceRoutes,
+  namespaceService,
+  targetingRoutes,
+} from './targeting/index.ts';
 import { versionRoute } from './version.ts';
 
 export interface AppOptions {
@@ -154,6 +168,7 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
       }),
       ...accessRoutes(members, paginate),
       ...targetingRoutes(attributeService(kit)),
+      ...namespaceRoutes(namespaceService(kit, { newId, paginate, users: [namespaceUsers] })),
       ...featureRoutes({
         revisions,
         recorder,
@@ -164,6 +179,7 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
         newId,
         deliveredFeatures: deliveredFeatures(delivery),
       }),
+      ...codeReferenceRoutes(codeReferenceService({ db, recorder, paginate, entitlements: granted })),
       ...webhooks.routes,
       ...events.routes,
       versionRoute(build),

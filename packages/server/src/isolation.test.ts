@@ -3,14 +3,18 @@ import {
   deleteEnvironment,
   deleteEventWebhook,
   deleteFeature,
+  deleteNamespace,
   deleteProject,
   deleteSdkConnection,
   deleteSdkWebhook,
   deleteWebhookSecret,
+  getCodeRefs,
   getEventWebhook,
   getEventWebhookLogs,
   getFeature,
   getFeatureKeys,
+  getNamespace,
+  getNamespaceMemberships,
   getProject,
   getSdkConnection,
   getSdkPayload,
@@ -19,10 +23,12 @@ import {
   getVersion,
   getWebhookSecret,
   listAttributes,
+  listCodeRefs,
   listEnvironments,
   listEventWebhooks,
   listFeatures,
   listMembers,
+  listNamespaces,
   listProjects,
   listSdkConnections,
   listSdkWebhookDeliveries,
@@ -32,9 +38,12 @@ import {
   type Operation,
   operations,
   postAttribute,
+  postCodeRefs,
   postEnvironment,
   postEventWebhook,
   postFeature,
+  postNamespace,
+  postNamespaceRotateSeed,
   postProject,
   postSdkConnection,
   postSdkWebhook,
@@ -42,6 +51,7 @@ import {
   putAttribute,
   putEnvironment,
   putEventWebhook,
+  putNamespace,
   putProject,
   putSdkConnection,
   putSdkWebhook,
@@ -61,6 +71,7 @@ interface Belongings {
   readonly project: string;
   readonly environment: string;
   readonly attribute: string;
+  readonly namespace: string;
   readonly feature: string;
   readonly connection: string;
   readonly key: string;
@@ -69,6 +80,9 @@ interface Belongings {
   readonly webhookSecret: string;
   readonly owner: string;
 }
+
+const codeReferences = { branch: 'main', repoName: 'shop' };
+const reference = { filePath: 'Secret plans', startingLineNumber: 1, lines: '', contentHash: '' };
 
 /** How each operation reaches for what belongs to somebody else, and what it must answer. */
 type Crossing = (theirs: Belongings) => { status: 200 | 400 | 404; input?: WrongInput };
@@ -107,6 +121,24 @@ const crossings = new Map<Operation, Crossing>([
     ({ attribute }) => ({ status: 404, input: { params: { property: attribute }, body: { description: 'Taken' } } }),
   ],
   [deleteAttribute, ({ attribute }) => ({ status: 404, input: { params: { property: attribute } } })],
+  [listCodeRefs, () => ({ status: 200 })],
+  [getCodeRefs, ({ feature: id }) => ({ status: 404, input: { params: { id } } })],
+  [
+    postCodeRefs,
+    ({ feature: flagKey }) => ({
+      status: 200,
+      input: { body: { ...codeReferences, refs: [{ ...reference, flagKey }] }, query: { deleteMissing: true } },
+    }),
+  ],
+  [listNamespaces, () => ({ status: 200 })],
+  [postNamespace, () => ({ status: 200, input: { body: { displayName: 'Secret plans', format: 'legacy' } } })],
+  ...[getNamespace, deleteNamespace, getNamespaceMemberships, postNamespaceRotateSeed].map(
+    (operation): [Operation, Crossing] => [
+      operation,
+      ({ namespace: id }) => ({ status: 404, input: { params: { id } } }),
+    ],
+  ),
+  [putNamespace, ({ namespace: id }) => ({ status: 404, input: { params: { id }, body: { status: 'inactive' } } })],
   [listSdkConnections, ({ project }) => ({ status: 200, input: { query: { projectId: project } } })],
   [postSdkConnection, ({ environment }) => ({ status: 400, input: { body: { ...connection, environment } } })],
   [getSdkConnection, ({ connection: id }) => ({ status: 404, input: { params: { id } } })],
@@ -200,11 +232,15 @@ describe('organizations', () => {
     await other.admin.call(postAttribute, {
       body: { property: 'theirAttribute', datatype: 'string', description: 'Secret plans' },
     });
+    const { namespace } = await other.admin.call(postNamespace, {
+      body: { displayName: 'Secret plans', format: 'legacy' },
+    });
     const { id } = await newFeature(other, {
       id: 'their-feature',
       description: 'Secret plans',
       tags: ['secret plans'],
     });
+    await other.admin.call(postCodeRefs, { body: { ...codeReferences, refs: [{ ...reference, flagKey: id }] } });
     const { id: connectionId, key } = await newConnection(other.admin, { name: 'Secret plans' });
     const { sdkWebhook } = await other.admin.call(postSdkWebhook, {
       params: { id: connectionId },
@@ -220,6 +256,7 @@ describe('organizations', () => {
       project: project.id,
       environment: 'their-environment',
       attribute: 'theirAttribute',
+      namespace: namespace.id,
       feature: id,
       connection: connectionId,
       key,
@@ -252,6 +289,7 @@ describe('organizations', () => {
         .where('organization', '=', id)
         .orderBy('id')
         .execute(),
+      references: await service.db.selectFrom('code_reference').selectAll().where('organization', '=', id).execute(),
       audits: await service.db.selectFrom('audit').selectAll().where('organization', '=', id).orderBy('id').execute(),
       revisions: await service.db.selectFrom('revision').selectAll().where('organization', '=', id).execute(),
       events: await service.db.selectFrom('event').selectAll().where('organization', '=', id).orderBy('id').execute(),

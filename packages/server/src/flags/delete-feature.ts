@@ -2,6 +2,7 @@ import { environmentsOf, settingsOf } from '../organization/index.ts';
 import { forbidden, invalid, type Tx } from '../platform/index.ts';
 import type { Recorder, Written } from '../record/index.ts';
 import { demand, type Requester } from '../requester/index.ts';
+import { forgetReferences } from './code-references/rows.ts';
 import { inProject } from './direct-write.ts';
 import { featureDeleted } from './events.ts';
 import { contentOf, featureKind, featureRevisionKind } from './feature.ts';
@@ -11,7 +12,7 @@ import { servingEnvironments } from './scope.ts';
 import { showContext } from './show.ts';
 import type { FeatureTools } from './tools.ts';
 
-/** Deletes a feature with its revisions. A live one is archived first, unless the organization lets the API skip that. */
+/** Deletes a feature with its revisions and code references. A live one is archived first, unless the organization lets the API skip that. */
 export async function deleteFeature(
   requester: Requester,
   id: string,
@@ -39,7 +40,10 @@ export async function deleteFeature(
       changes: [{ kind: featureKind, id, state: null }],
       audit: [{ event: 'feature.delete', entity: { object: 'feature', id, name: id }, pre: contentOf(state) }],
       events: () => [featureDeleted(live, showContext(tools, requester, states))],
-      also: (tx: Tx) => tools.revisions.forget(tx, organization, featureRevisionKind, id),
+      also: async (tx: Tx) => {
+        await tools.revisions.forget(tx, organization, featureRevisionKind, id);
+        await forgetReferences(tx, organization, id);
+      },
     };
     return { publication, result: null };
   });

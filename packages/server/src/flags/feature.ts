@@ -1,12 +1,7 @@
-import type {
-  FeatureValueType,
-  NamespaceValue,
-  Prerequisite,
-  SavedGroupTargeting,
-  ScheduleRule,
-} from '@halyard/contract';
+import type { FeatureValueType, Prerequisite, SavedGroupTargeting, ScheduleRule } from '@halyard/contract';
 import { type Live, stateKind } from '../record/index.ts';
 import type { LiveRevision, RevisionKind } from '../revisions/index.ts';
+import type { StoredNamespace } from '../targeting/index.ts';
 
 /** Where a rule applies. An empty list means nowhere, never everywhere. */
 export interface RuleScope {
@@ -51,14 +46,6 @@ interface ExperimentValue {
   readonly value: string;
   readonly weight: number;
   readonly name?: string;
-}
-
-/** A namespace value of old, or one of several ranges. */
-export interface StoredNamespace extends Omit<NamespaceValue, 'range'> {
-  readonly range?: readonly number[];
-  readonly ranges?: readonly (readonly number[])[];
-  readonly hashAttribute?: string;
-  readonly hashVersion?: number;
 }
 
 /** An experiment that is written into the rule itself. */

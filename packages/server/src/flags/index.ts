@@ -1,6 +1,9 @@
 /** Features and their rules, and the pure compiler of payloads. Declares the ports `RuleKind` and `DeliveredFeatures`. */
+export { codeReferenceService } from './code-references/code-references.ts';
+export { codeReferenceRoutes } from './code-references/routes.ts';
 export type { DeliveredFeatures } from './delivered-features.ts';
 export { type FeatureContent, featureKind } from './feature.ts';
+export { namespaceUsers } from './namespaces.ts';
 export { type Affected, AffectedFeatures } from './payload/affected-features.ts';
 export { payloadCompiler } from './payload/compile.ts';
 

@@ -1,6 +1,7 @@
 import type { FeatureRuleInput } from '@halyard/contract';
 import type { FeatureRule, GateRule, JsonValue } from '@halyard/evaluation';
 import type { StateReader } from '../record/index.ts';
+import type { NamespaceState } from '../targeting/index.ts';
 import type { RuleBase, StoredRule } from './feature.ts';
 import { forceRuleKind } from './rule-kinds/force.ts';
 import { inlineExperimentRuleKind } from './rule-kinds/inline-experiment.ts';
@@ -28,6 +29,8 @@ export interface CompilationContext {
   /** The value of a rule as SDKs get it; a sparse one is laid over the default. */
   typed(value: string, sparse: boolean): JsonValue;
   readonly includeNames: boolean;
+  /** A namespace as the organization defines it; null: there is none of that id. */
+  namespaceOf(id: string): NamespaceState | null;
 }
 
 /** The keys of a compiled rule that come after its id, condition and prerequisites. */

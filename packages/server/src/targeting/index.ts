@@ -1,4 +1,4 @@
-/** What rules target by: attributes and conditions over them. */
+/** What rules target by: attributes, conditions over them, namespaces. Declares the port `NamespaceUsers`. */
 export {
   type AttributeState,
   attributeKind,
@@ -7,5 +7,17 @@ export {
   defaultAttributes,
 } from './attributes.ts';
 export { attributesIn, readCondition } from './condition.ts';
+export {
+  admitNamespace,
+  compiledNamespace,
+  type StoredNamespace,
+  shownNamespace,
+} from './namespace-value.ts';
+export {
+  type NamespaceState,
+  type NamespaceUsers,
+  namespaceKind,
+  namespaceService,
+} from './namespaces.ts';
 export { requireRegistered } from './registered-attributes.ts';
-export { targetingRoutes } from './routes.ts';
+export { namespaceRoutes, targetingRoutes } from './routes.ts';

@@ -1,6 +1,19 @@
-import { deleteAttribute, listAttributes, postAttribute, putAttribute } from '@halyard/contract';
+import {
+  deleteAttribute,
+  deleteNamespace,
+  getNamespace,
+  getNamespaceMemberships,
+  listAttributes,
+  listNamespaces,
+  postAttribute,
+  postNamespace,
+  postNamespaceRotateSeed,
+  putAttribute,
+  putNamespace,
+} from '@halyard/contract';
 import { bind, type Route } from '../http/index.ts';
 import type { AttributeService } from './attributes.ts';
+import type { NamespaceService } from './namespaces.ts';
 
 export function targetingRoutes(attributes: AttributeService): Route[] {
   return [
@@ -15,5 +28,26 @@ export function targetingRoutes(attributes: AttributeService): Route[] {
       call.landed(await attributes.delete(call.requester, call.params.property));
       return { deletedProperty: call.params.property };
     }),
+  ];
+}
+
+export function namespaceRoutes(namespaces: NamespaceService): Route[] {
+  return [
+    bind(listNamespaces, async (call) => namespaces.list(call.requester, call.query)),
+    bind(postNamespace, async (call) => ({
+      namespace: call.landed(await namespaces.create(call.requester, call.body)),
+    })),
+    bind(getNamespace, async (call) => ({ namespace: namespaces.get(call.requester, call.params.id) })),
+    bind(putNamespace, async (call) => ({
+      namespace: call.landed(await namespaces.update(call.requester, call.params.id, call.body)),
+    })),
+    bind(deleteNamespace, async (call) => {
+      call.landed(await namespaces.delete(call.requester, call.params.id));
+      return { deletedId: call.params.id };
+    }),
+    bind(getNamespaceMemberships, async (call) => namespaces.memberships(call.requester, call.params.id, call.query)),
+    bind(postNamespaceRotateSeed, async (call) => ({
+      namespace: call.landed(await namespaces.rotateSeed(call.requester, call.params.id, call.body)),
+    })),
   ];
 }

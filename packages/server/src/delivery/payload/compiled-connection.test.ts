@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { payloadOptions } from '../../../testing/flags/payload-options.ts';
-import { featureState, force, put, rollout, statesOf } from '../../../testing/flags/states.ts';
+import { featureState, force, inlineExperiment, put, rollout, statesOf } from '../../../testing/flags/states.ts';
 import {
   AffectedFeatures,
   type FeatureContent,
@@ -9,7 +9,8 @@ import {
   type PayloadOptions,
   ruleKinds,
 } from '../../flags/index.ts';
-import { type LiveChange, type OrganizationStates, readerOf } from '../../record/index.ts';
+import { type LiveChange, type OrganizationStates, readerOf, type StateKind } from '../../record/index.ts';
+import { type NamespaceState, namespaceKind } from '../../targeting/index.ts';
 import { CompiledConnection } from './compiled-connection.ts';
 
 const kinds = ruleKinds([]);
@@ -47,8 +48,12 @@ const rule = fc
     prerequisites: fc.array(prerequisite, { maxLength: 1 }),
     scheduleRules: fc.oneof(fc.constant([]), schedule),
     coverage: fc.constantFrom(0, 0.5, 1),
+    namespace: fc.option(fc.record({ enabled: fc.boolean(), name: fc.constantFrom('a', 'b') })),
   })
-  .map(({ coverage, ...more }) => (coverage === 0.5 ? rollout({ ...more, coverage }) : force(more)));
+  .map(({ coverage, namespace, ...more }) => {
+    if (namespace !== null) return inlineExperiment({ ...more, namespace: { ...namespace, ranges: [[0, 0.5]] } });
+    return coverage === 0.5 ? rollout({ ...more, coverage }) : force(more);
+  });
 const content: fc.Arbitrary<Partial<FeatureContent>> = fc.record({
   archived: fc.boolean(),
   defaultValue: fc.constantFrom('true', 'false'),
@@ -58,21 +63,42 @@ const content: fc.Arbitrary<Partial<FeatureContent>> = fc.record({
   prerequisites: fc.array(prerequisite, { maxLength: 2 }),
   rules: fc.array(rule, { maxLength: 2 }),
 });
-/** What happens: a feature becomes something, or is deleted, some minutes after what happened before. */
-const step = fc.record({ id, content: fc.option(content, { freq: 5 }), minutes: fc.integer({ min: 0, max: 10 }) });
+const namespace: fc.Arbitrary<NamespaceState> = fc.record({
+  displayName: fc.constantFrom('x', 'y'),
+  description: fc.constant(''),
+  status: fc.constantFrom('active', 'inactive'),
+  format: fc.constantFrom('legacy', 'multiRange'),
+  hashAttribute: fc.constantFrom('id', 'company'),
+  seed: fc.constantFrom('s', 't'),
+});
+/** What happens: a feature or a namespace becomes something, or is deleted, some minutes after what happened before. */
+const minutes = fc.integer({ min: 0, max: 10 });
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ id, content: fc.option(content, { freq: 5 }), minutes }) },
+  { weight: 1, arbitrary: fc.record({ id, namespace: fc.option(namespace, { freq: 3 }), minutes }) },
+);
 
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
 /** One landing, as the states in memory take it. */
-function land(states: OrganizationStates, { id, content, minutes }: Step): LiveChange[] {
-  states.at = { version: states.at.version + 1, instant: new Date(states.at.instant.getTime() + 1 + minutes * minute) };
-  const before = states.kinds.get(featureKind.name)?.get(id) ?? null;
-  if (content !== null) {
-    const after = put(states, featureKind, id, featureState(content, ['production'], states.at.instant));
-    return [{ kind: featureKind.name, id, before, after }];
-  }
-  states.kinds.get(featureKind.name)?.delete(id);
-  return before === null ? [] : [{ kind: featureKind.name, id, before, after: null }];
+function land(states: OrganizationStates, one: Step): LiveChange[] {
+  const { version, instant } = states.at;
+  states.at = { version: version + 1, instant: new Date(instant.getTime() + 1 + one.minutes * minute) };
+  if ('namespace' in one) return change(states, namespaceKind, one.id, one.namespace);
+  const state = one.content === null ? null : featureState(one.content, ['production'], states.at.instant);
+  return change(states, featureKind, one.id, state);
+}
+
+function change<State>(
+  states: OrganizationStates,
+  kind: StateKind<State>,
+  id: string,
+  state: State | null,
+): LiveChange[] {
+  const before = states.kinds.get(kind.name)?.get(id) ?? null;
+  if (state !== null) return [{ kind: kind.name, id, before, after: put(states, kind, id, state) }];
+  states.kinds.get(kind.name)?.delete(id);
+  return before === null ? [] : [{ kind: kind.name, id, before, after: null }];
 }
 
 describe('a connection compiled change by change', () => {
@@ -96,8 +122,11 @@ describe('a connection compiled change by change', () => {
   });
 
   test('is compiled anew after a change of any kind that the compiler reads', () => {
-    const features = { a: { prerequisites: [{ id: 'b', condition: '{"value":true}' }] }, b: { rules: [force({})] } };
+    const inNamespace = inlineExperiment({ namespace: { enabled: true, name: 'a', range: [0, 1] } });
+    const prerequisites = [{ id: 'b', condition: '{"value":true}' }];
+    const features = { a: { prerequisites }, b: { targetingAllProjects: true, rules: [force({}), inNamespace] } };
     const states = statesOf({ projects: { prj_a: {} }, features });
+    put(states, namespaceKind, 'a', { displayName: 'x', description: '', status: 'active', format: 'legacy' });
     const read = new Set<string>();
     const kindsRead = new Map(states.kinds);
     kindsRead.get = (kind) => {
@@ -109,9 +138,10 @@ describe('a connection compiled change by change', () => {
       'all',
     );
     expect(read.size).toBeGreaterThan(2);
+    expect(read).toContain(namespaceKind.name);
     const affected = new AffectedFeatures(readerOf(states));
     for (const kind of read) {
-      const change = { kind, id: 'a', before: null, after: states.kinds.get('feature')?.get('a') ?? null };
+      const change = { kind, id: 'a', before: null, after: states.kinds.get(kind)?.get('a') ?? null };
       expect([kind, affected.after([change], states.at.instant)]).not.toEqual([kind, new Set()]);
     }
   });

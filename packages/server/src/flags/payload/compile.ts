@@ -1,6 +1,7 @@
 import type { Condition, FeatureDefinition, FeatureMetadata, FeatureRule, ParentCondition } from '@halyard/evaluation';
 import { environmentsOf, projectKind } from '../../organization/index.ts';
 import type { StateReader } from '../../record/index.ts';
+import { namespaceKind } from '../../targeting/index.ts';
 import { deliveryProjects, type FeatureState, featureKind, ruleIdStem, type StoredRule } from '../feature.ts';
 import type { CompilationContext, RuleKinds } from '../rule-kinds.ts';
 import { isScheduledOn } from '../schedule.ts';
@@ -78,6 +79,8 @@ export function payloadCompiler(
       ? null
       : [...projects].filter((id) => id !== '').map((id) => states.get(projectKind, id)?.state.publicId ?? id);
 
+  const namespaceOf = (id: string) => states.get(namespaceKind, id)?.state ?? null;
+
   const compileRule = (rule: StoredRule, feature: Delivered, context: CompilationContext): CompiledRule => {
     const { state, view, projects } = feature;
     const scope = rule.allProjects ? null : existing(states, rule.projects);
@@ -127,6 +130,7 @@ export function payloadCompiler(
       const context: CompilationContext = {
         feature: id,
         includeNames: options.includeExperimentNames,
+        namespaceOf,
         typed: (value, sparse) => {
           const typed = read(state.valueType, value);
           return sparse && state.valueType === 'json' ? overlaid(defaultValue, typed) : typed;

@@ -1,5 +1,5 @@
-import type { Filter, NamespaceSlice } from '@halyard/evaluation';
-import type { InlineExperimentRule, StoredNamespace } from '../feature.ts';
+import { compiledNamespace, shownNamespace } from '../../targeting/index.ts';
+import type { InlineExperimentRule } from '../feature.ts';
 import type { RuleKind } from '../rule-kinds.ts';
 
 const clamped = (share: number): number => Math.min(1, Math.max(0, share));
@@ -26,7 +26,7 @@ export const inlineExperimentRuleKind: RuleKind<InlineExperimentRule> = {
     coverage: coverage ?? 1,
     value: values.map((variation) => ({ ...variation })),
   }),
-  compile({ values, ...rule }, { typed, feature, includeNames }) {
+  compile({ values, namespace, ...rule }, { typed, feature, includeNames, namespaceOf }) {
     if (values.length === 0) return null;
     return {
       variations: values.map(({ value }) => typed(value, false)),
@@ -39,30 +39,9 @@ export const inlineExperimentRuleKind: RuleKind<InlineExperimentRule> = {
       ...(rule.disableStickyBucketing ? { disableStickyBucketing: true } : {}),
       ...(rule.bucketVersion ? { bucketVersion: rule.bucketVersion } : {}),
       ...(rule.minBucketVersion ? { minBucketVersion: rule.minBucketVersion } : {}),
-      ...(rule.namespace?.enabled === true ? compiledNamespace(rule.namespace, rule.hashAttribute) : {}),
+      ...(namespace?.enabled === true
+        ? compiledNamespace(namespace, namespaceOf(namespace.name), rule.hashAttribute)
+        : {}),
     };
   },
 };
-
-const rangesOf = ({ range, ranges }: StoredNamespace): [number, number][] =>
-  (ranges ?? (range === undefined ? [] : [range])).map(([from = 0, to = 1]) => [Number(from), Number(to)]);
-
-const shownNamespace = (namespace: StoredNamespace) => ({
-  enabled: namespace.enabled,
-  name: namespace.name,
-  range: rangesOf(namespace)[0] ?? [0, 1],
-});
-
-/** By the shape of the value: one range goes into `namespace`, several into `filters`. */
-function compiledNamespace(
-  namespace: StoredNamespace,
-  hashAttribute: string | undefined,
-): { namespace: NamespaceSlice } | { filters: Filter[] } {
-  const ranges = rangesOf(namespace);
-  const [first] = ranges;
-  if (namespace.ranges === undefined && first !== undefined) {
-    return { namespace: [namespace.name, first[0], first[1]] };
-  }
-  const attribute = namespace.hashAttribute || hashAttribute || 'id';
-  return { filters: [{ attribute, seed: namespace.name, hashVersion: namespace.hashVersion || 2, ranges }] };
-}

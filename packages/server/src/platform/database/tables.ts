@@ -34,6 +34,15 @@ const bytes = column<Buffer>('bytea');
 /** Kept as written: key order survives, and so does text that `jsonb` refuses. Written as JSON text. */
 const json = <Shape>() => column<Shape, string>('json');
 
+/** A place in source code that names a feature, with what the tool that uploaded it knows it by. */
+interface CodeReference {
+  readonly filePath: string;
+  readonly startingLineNumber: number;
+  readonly lines: string;
+  readonly flagKey: string;
+  readonly contentHash: string;
+}
+
 /** Columns that say what a principal (member or key) may do. */
 const roleColumns = {
   role: text,
@@ -174,6 +183,16 @@ export const tables = {
     id: text,
     state: json<unknown>(),
     date_created: instant,
+    date_updated: instant,
+  },
+
+  /** Where features are named in source code: everything of one feature in one branch of a repository. */
+  code_reference: {
+    organization: text,
+    repo: text,
+    branch: text,
+    feature: text,
+    refs: json<readonly CodeReference[]>(),
     date_updated: instant,
   },
 
