@@ -1,6 +1,7 @@
 /** The REST interface, declared once. */
 export * from './attributes.ts';
 export { pageOf } from './common.ts';
+export * from './custom-fields.ts';
 export * from './environments.ts';
 export * from './errors.ts';
 export type { EventUser } from './event-users.ts';

@@ -1,4 +1,5 @@
 import * as attributes from './attributes.ts';
+import * as customFields from './custom-fields.ts';
 import * as environments from './environments.ts';
 import * as eventWebhooks from './event-webhooks.ts';
 import * as features from './features.ts';
@@ -19,6 +20,7 @@ const areas: readonly object[] = [
   eventWebhooks,
   webhookSecrets,
   attributes,
+  customFields,
   members,
   meta,
 ];

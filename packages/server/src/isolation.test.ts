@@ -1,5 +1,7 @@
 import {
+  createCustomField,
   deleteAttribute,
+  deleteCustomField,
   deleteEnvironment,
   deleteEventWebhook,
   deleteFeature,
@@ -7,6 +9,7 @@ import {
   deleteSdkConnection,
   deleteSdkWebhook,
   deleteWebhookSecret,
+  getCustomField,
   getEventWebhook,
   getEventWebhookLogs,
   getFeature,
@@ -19,6 +22,7 @@ import {
   getVersion,
   getWebhookSecret,
   listAttributes,
+  listCustomFields,
   listEnvironments,
   listEventWebhooks,
   listFeatures,
@@ -49,6 +53,7 @@ import {
   testEventWebhook,
   testSdkWebhook,
   toggleFeature,
+  updateCustomField,
   updateFeature,
 } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -61,6 +66,7 @@ interface Belongings {
   readonly project: string;
   readonly environment: string;
   readonly attribute: string;
+  readonly customField: string;
   readonly feature: string;
   readonly connection: string;
   readonly key: string;
@@ -74,6 +80,7 @@ interface Belongings {
 type Crossing = (theirs: Belongings) => { status: 200 | 400 | 404; input?: WrongInput };
 
 const feature = { id: 'crossing', defaultValue: 'false' };
+const customField = { id: 'own', name: 'Own', type: 'text', required: false, sections: ['feature'] };
 const connection = { name: 'Crossing', language: 'javascript', environment: 'production' };
 
 const eventWebhook = {
@@ -107,6 +114,11 @@ const crossings = new Map<Operation, Crossing>([
     ({ attribute }) => ({ status: 404, input: { params: { property: attribute }, body: { description: 'Taken' } } }),
   ],
   [deleteAttribute, ({ attribute }) => ({ status: 404, input: { params: { property: attribute } } })],
+  [listCustomFields, ({ project }) => ({ status: 200, input: { query: { projectId: project } } })],
+  [createCustomField, ({ project }) => ({ status: 400, input: { body: { ...customField, projects: [project] } } })],
+  [getCustomField, ({ customField: id }) => ({ status: 404, input: { params: { id } } })],
+  [updateCustomField, ({ customField: id }) => ({ status: 404, input: { params: { id }, body: { name: 'Taken' } } })],
+  [deleteCustomField, ({ customField: id }) => ({ status: 404, input: { params: { id } } })],
   [listSdkConnections, ({ project }) => ({ status: 200, input: { query: { projectId: project } } })],
   [postSdkConnection, ({ environment }) => ({ status: 400, input: { body: { ...connection, environment } } })],
   [getSdkConnection, ({ connection: id }) => ({ status: 404, input: { params: { id } } })],
@@ -181,6 +193,7 @@ const references: [string, (theirs: Belongings) => object][] = [
       rules: [{ type: 'force', value: 'true', prerequisites: [{ id, condition: '{"value":true}' }] }],
     }),
   ],
+  ['custom field', ({ customField: id }) => ({ customFields: { [id]: 'x' } })],
   ['owner', ({ owner }) => ({ owner })],
 ];
 
@@ -199,6 +212,9 @@ describe('organizations', () => {
     await other.admin.call(postEnvironment, { body: { id: 'their-environment', description: 'Secret plans' } });
     await other.admin.call(postAttribute, {
       body: { property: 'theirAttribute', datatype: 'string', description: 'Secret plans' },
+    });
+    await other.admin.call(createCustomField, {
+      body: { id: 'their-field', name: 'Secret plans', type: 'text', required: false, sections: ['feature'] },
     });
     const { id } = await newFeature(other, {
       id: 'their-feature',
@@ -220,6 +236,7 @@ describe('organizations', () => {
       project: project.id,
       environment: 'their-environment',
       attribute: 'theirAttribute',
+      customField: 'their-field',
       feature: id,
       connection: connectionId,
       key,

@@ -9,7 +9,8 @@ import {
   type PayloadOptions,
   ruleKinds,
 } from '../../flags/index.ts';
-import { type LiveChange, type OrganizationStates, readerOf } from '../../record/index.ts';
+import { type CustomFieldState, customFieldKind } from '../../organization/index.ts';
+import { type LiveChange, type OrganizationStates, readerOf, type StateKind } from '../../record/index.ts';
 import { CompiledConnection } from './compiled-connection.ts';
 
 const kinds = ruleKinds([]);
@@ -18,6 +19,7 @@ const options = payloadOptions({
   includeRuleIds: true,
   includeProjectIdInMetadata: true,
   includeTagsInMetadata: true,
+  customFieldsInMetadata: ['a', 'b'],
   savedGroupReferences: true,
 });
 
@@ -57,22 +59,38 @@ const content: fc.Arbitrary<Partial<FeatureContent>> = fc.record({
   environments: fc.boolean().map((enabled) => ({ production: { enabled } })),
   prerequisites: fc.array(prerequisite, { maxLength: 2 }),
   rules: fc.array(rule, { maxLength: 2 }),
+  customFields: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('', '0', 'x'), { maxKeys: 2 }),
 });
-/** What happens: a feature becomes something, or is deleted, some minutes after what happened before. */
-const step = fc.record({ id, content: fc.option(content, { freq: 5 }), minutes: fc.integer({ min: 0, max: 10 }) });
+const field: fc.Arbitrary<Partial<CustomFieldState>> = fc.record({
+  active: fc.boolean(),
+  projects: fc.subarray(['prj_a', 'prj_b'], { maxLength: 1 }),
+});
+/** What happens: a feature or custom field becomes something, or is deleted, some minutes after what happened before. */
+const step = fc.record({
+  id,
+  to: fc.oneof(
+    fc.record({ content: fc.option(content, { freq: 5 }) }),
+    fc.record({ field: fc.option(field, { freq: 5 }) }),
+  ),
+  minutes: fc.integer({ min: 0, max: 10 }),
+});
+
+const newField: CustomFieldState = { name: 'x', type: 'text', required: false, sections: ['feature'] };
 
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
 /** One landing, as the states in memory take it. */
-function land(states: OrganizationStates, { id, content, minutes }: Step): LiveChange[] {
+function land(states: OrganizationStates, { id, to, minutes }: Step): LiveChange[] {
   states.at = { version: states.at.version + 1, instant: new Date(states.at.instant.getTime() + 1 + minutes * minute) };
-  const before = states.kinds.get(featureKind.name)?.get(id) ?? null;
-  if (content !== null) {
-    const after = put(states, featureKind, id, featureState(content, ['production'], states.at.instant));
-    return [{ kind: featureKind.name, id, before, after }];
-  }
-  states.kinds.get(featureKind.name)?.delete(id);
-  return before === null ? [] : [{ kind: featureKind.name, id, before, after: null }];
+  const become = <State>(kind: StateKind<State>, state: State | null): LiveChange[] => {
+    const before = states.kinds.get(kind.name)?.get(id) ?? null;
+    if (state !== null) return [{ kind: kind.name, id, before, after: put(states, kind, id, state) }];
+    states.kinds.get(kind.name)?.delete(id);
+    return before === null ? [] : [{ kind: kind.name, id, before, after: null }];
+  };
+  if ('field' in to) return become(customFieldKind, to.field === null ? null : { ...newField, ...to.field });
+  const { content } = to;
+  return become(featureKind, content === null ? null : featureState(content, ['production'], states.at.instant));
 }
 
 describe('a connection compiled change by change', () => {
@@ -96,7 +114,14 @@ describe('a connection compiled change by change', () => {
   });
 
   test('is compiled anew after a change of any kind that the compiler reads', () => {
-    const features = { a: { prerequisites: [{ id: 'b', condition: '{"value":true}' }] }, b: { rules: [force({})] } };
+    const features = {
+      a: {
+        prerequisites: [{ id: 'b', condition: '{"value":true}' }],
+        targetingAllProjects: true,
+        customFields: { a: 'x' },
+      },
+      b: { rules: [force({})], targetingAllProjects: true },
+    };
     const states = statesOf({ projects: { prj_a: {} }, features });
     const read = new Set<string>();
     const kindsRead = new Map(states.kinds);
@@ -108,6 +133,7 @@ describe('a connection compiled change by change', () => {
       { ...states, kinds: kindsRead },
       'all',
     );
+    expect(read).toContain(customFieldKind.name);
     expect(read.size).toBeGreaterThan(2);
     const affected = new AffectedFeatures(readerOf(states));
     for (const kind of read) {

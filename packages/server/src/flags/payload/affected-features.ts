@@ -1,4 +1,4 @@
-import { environmentKind, projectKind, settingsKind } from '../../organization/index.ts';
+import { customFieldKind, environmentKind, projectKind, settingsKind } from '../../organization/index.ts';
 import type { LiveChange, StateReader } from '../../record/index.ts';
 import { attributeKind } from '../../targeting/index.ts';
 import { type FeatureState, featureKind } from '../feature.ts';
@@ -14,10 +14,13 @@ const readByAll: ReadonlySet<string> = new Set(
 
 /**
  * Which features' definitions can differ after something has changed: those of features that changed themselves, of whatever
- * requires them, directly or through others, and of those whose schedule has reached a boundary.
+ * requires them, directly or through others, of those that have a value in a custom field, and of those whose schedule has
+ * reached a boundary.
  */
 export class AffectedFeatures {
   readonly #dependents = new Map<string, Set<string>>();
+  /** Ids of the features that have a value in a custom field, by the field's id. */
+  readonly #withValue = new Map<string, Set<string>>();
   readonly #boundaries = new Map<string, number>();
 
   constructor(states: StateReader) {
@@ -28,6 +31,7 @@ export class AffectedFeatures {
   after(changes: readonly LiveChange[], instant: Date): Affected {
     const changed: string[] = [];
     for (const { kind, id, before, after } of changes) {
+      if (kind === customFieldKind.name) for (const feature of this.#withValue.get(id) ?? []) changed.push(feature);
       if (kind !== featureKind.name) continue;
       changed.push(id);
       if (before !== null) this.#remove(id, before.state as FeatureState);
@@ -54,11 +58,16 @@ export class AffectedFeatures {
       const dependents = this.#dependents.get(required) ?? new Set();
       this.#dependents.set(required, dependents.add(id));
     }
+    for (const field of Object.keys(state.customFields ?? {})) {
+      const features = this.#withValue.get(field) ?? new Set();
+      this.#withValue.set(field, features.add(id));
+    }
     if (state.nextScheduledUpdate !== null) this.#boundaries.set(id, Date.parse(state.nextScheduledUpdate));
   }
 
   #remove(id: string, state: FeatureState): void {
     for (const required of requiredBy(state)) this.#dependents.get(required)?.delete(id);
+    for (const field of Object.keys(state.customFields ?? {})) this.#withValue.get(field)?.delete(id);
     this.#boundaries.delete(id);
   }
 }
