@@ -2,6 +2,7 @@
 export * from './attributes.ts';
 export * from './code-references.ts';
 export { pageOf } from './common.ts';
+export * from './custom-fields.ts';
 export * from './environments.ts';
 export * from './errors.ts';
 export type { EventUser } from './event-users.ts';

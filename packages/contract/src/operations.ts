@@ -1,5 +1,6 @@
 import * as attributes from './attributes.ts';
 import * as codeReferences from './code-references.ts';
+import * as customFields from './custom-fields.ts';
 import * as environments from './environments.ts';
 import * as eventWebhooks from './event-webhooks.ts';
 import * as features from './features.ts';
@@ -23,6 +24,7 @@ const areas: readonly object[] = [
   attributes,
   namespaces,
   codeReferences,
+  customFields,
   members,
   meta,
 ];

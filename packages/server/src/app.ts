@@ -34,6 +34,8 @@ import { createHttp, descriptionRoutes, healthRoutes, listen, pagination, rateLi
 import { eventWebhookReferences, eventWebhooks } from './insights/index.ts';
 import { operatorServices } from './operator-services.ts';
 import {
+  customFieldReferences,
+  customFieldService,
   entitlements,
   environmentReferences,
   environmentService,
@@ -126,6 +128,7 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
   // Who refers to projects and environments: the port of `organization`, filled by everyone above it.
   const references = (): References[] => [
     environmentReferences,
+    customFieldReferences,
     roleReferences,
     attributeReferences,
     connectionReferences,
@@ -165,6 +168,7 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
       ...organizationRoutes({
         projects: projectService(kit, newId, references),
         environments: environmentService(kit, granted, references),
+        customFields: customFieldService(kit, granted),
       }),
       ...accessRoutes(members, paginate),
       ...targetingRoutes(attributeService(kit)),

@@ -1,5 +1,7 @@
 import {
+  createCustomField,
   deleteAttribute,
+  deleteCustomField,
   deleteEnvironment,
   deleteEventWebhook,
   deleteFeature,
@@ -9,6 +11,7 @@ import {
   deleteSdkWebhook,
   deleteWebhookSecret,
   getCodeRefs,
+  getCustomField,
   getEventWebhook,
   getEventWebhookLogs,
   getFeature,
@@ -24,6 +27,7 @@ import {
   getWebhookSecret,
   listAttributes,
   listCodeRefs,
+  listCustomFields,
   listEnvironments,
   listEventWebhooks,
   listFeatures,
@@ -59,6 +63,7 @@ import {
   testEventWebhook,
   testSdkWebhook,
   toggleFeature,
+  updateCustomField,
   updateFeature,
 } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -72,6 +77,7 @@ interface Belongings {
   readonly environment: string;
   readonly attribute: string;
   readonly namespace: string;
+  readonly customField: string;
   readonly feature: string;
   readonly connection: string;
   readonly key: string;
@@ -88,6 +94,7 @@ const reference = { filePath: 'Secret plans', startingLineNumber: 1, lines: '', 
 type Crossing = (theirs: Belongings) => { status: 200 | 400 | 404; input?: WrongInput };
 
 const feature = { id: 'crossing', defaultValue: 'false' };
+const customField = { id: 'own', name: 'Own', type: 'text', required: false, sections: ['feature'] };
 const connection = { name: 'Crossing', language: 'javascript', environment: 'production' };
 
 const eventWebhook = {
@@ -139,6 +146,11 @@ const crossings = new Map<Operation, Crossing>([
     ],
   ),
   [putNamespace, ({ namespace: id }) => ({ status: 404, input: { params: { id }, body: { status: 'inactive' } } })],
+  [listCustomFields, ({ project }) => ({ status: 200, input: { query: { projectId: project } } })],
+  [createCustomField, ({ project }) => ({ status: 400, input: { body: { ...customField, projects: [project] } } })],
+  [getCustomField, ({ customField: id }) => ({ status: 404, input: { params: { id } } })],
+  [updateCustomField, ({ customField: id }) => ({ status: 404, input: { params: { id }, body: { name: 'Taken' } } })],
+  [deleteCustomField, ({ customField: id }) => ({ status: 404, input: { params: { id } } })],
   [listSdkConnections, ({ project }) => ({ status: 200, input: { query: { projectId: project } } })],
   [postSdkConnection, ({ environment }) => ({ status: 400, input: { body: { ...connection, environment } } })],
   [getSdkConnection, ({ connection: id }) => ({ status: 404, input: { params: { id } } })],
@@ -213,6 +225,7 @@ const references: [string, (theirs: Belongings) => object][] = [
       rules: [{ type: 'force', value: 'true', prerequisites: [{ id, condition: '{"value":true}' }] }],
     }),
   ],
+  ['custom field', ({ customField: id }) => ({ customFields: { [id]: 'x' } })],
   ['owner', ({ owner }) => ({ owner })],
 ];
 
@@ -234,6 +247,9 @@ describe('organizations', () => {
     });
     const { namespace } = await other.admin.call(postNamespace, {
       body: { displayName: 'Secret plans', format: 'legacy' },
+    });
+    await other.admin.call(createCustomField, {
+      body: { id: 'their-field', name: 'Secret plans', type: 'text', required: false, sections: ['feature'] },
     });
     const { id } = await newFeature(other, {
       id: 'their-feature',
@@ -257,6 +273,7 @@ describe('organizations', () => {
       environment: 'their-environment',
       attribute: 'theirAttribute',
       namespace: namespace.id,
+      customField: 'their-field',
       feature: id,
       connection: connectionId,
       key,

@@ -1,5 +1,11 @@
 import type { Capability } from '../flags/index.ts';
-import { type Entitlements, environmentKind, requireProjects, settingsOf } from '../organization/index.ts';
+import {
+  customFieldKind,
+  type Entitlements,
+  environmentKind,
+  requireProjects,
+  settingsOf,
+} from '../organization/index.ts';
 import { invalid, isPublicHost, quoted, quotedList } from '../platform/index.ts';
 import type { StateReader } from '../record/index.ts';
 import type { ConnectionState } from './connection.ts';
@@ -42,7 +48,7 @@ export function checkConnection(after: ConnectionState, before: ConnectionState 
     throw invalid('The organization requires projects for every SDK connection: send at least one in "projects".');
   }
   checkCapabilities(after);
-  checkUnknownReferences(after);
+  checkCustomFields(after, before, states);
   checkProxy(after, rules.hosted);
   checkEntitlements(after, before, rules);
 }
@@ -73,10 +79,16 @@ function checkCapabilities(connection: ConnectionState): void {
   }
 }
 
-function checkUnknownReferences({ allowedCustomFieldsInMetadata = [] }: ConnectionState): void {
-  if (allowedCustomFieldsInMetadata.length > 0) {
+function checkCustomFields(
+  { allowedCustomFieldsInMetadata: allowed = [] }: ConnectionState,
+  before: ConnectionState | null,
+  states: StateReader,
+): void {
+  const known = before?.allowedCustomFieldsInMetadata ?? [];
+  const unknown = allowed.filter((id) => !known.includes(id) && states.get(customFieldKind, id) === null);
+  if (unknown.length > 0) {
     throw invalid(
-      `Unknown custom field in allowedCustomFieldsInMetadata: ${quotedList(allowedCustomFieldsInMetadata)}.`,
+      `Unknown custom field in allowedCustomFieldsInMetadata: ${quotedList(unknown)}. Use the ids that GET /v1/custom-fields lists.`,
     );
   }
 }

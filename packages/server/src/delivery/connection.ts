@@ -67,6 +67,8 @@ export function payloadOptions(state: ConnectionState): PayloadOptions {
     includeExperimentNames: state.includeExperimentNames === true,
     includeProjectIdInMetadata: state.includeProjectIdInMetadata === true,
     includeTagsInMetadata: state.includeTagsInMetadata === true,
+    customFieldsInMetadata:
+      state.includeCustomFieldsInMetadata === true ? (state.allowedCustomFieldsInMetadata ?? []) : [],
     hashSecureAttributes: state.hashSecureAttributes === true,
     includeAutoExperiments: state.includeVisualExperiments === true || state.includeRedirectExperiments === true,
     savedGroupReferences: state.savedGroupReferencesEnabled === true && capabilities.has('savedGroupReferences'),

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FeatureRuleInput } from '@halyard/contract';
 import { resolveOwner } from '../access/index.ts';
-import { requireProjects, settingsOf } from '../organization/index.ts';
+import { admitCustomFields, type CustomFieldValues, requireProjects, settingsOf } from '../organization/index.ts';
 import { invalid } from '../platform/index.ts';
 import { personOf, type StateReader } from '../record/index.ts';
 import type { Requester } from '../requester/index.ts';
@@ -31,6 +31,8 @@ export interface AskedContent extends UnknownReferences {
   /** Ids of features whose value must be true. */
   readonly prerequisites?: readonly string[] | undefined;
   readonly jsonSchema?: string | undefined;
+  /** All of them: those that are left out are gone. */
+  readonly customFields?: CustomFieldValues | undefined;
 }
 
 /** What content is admitted with. */
@@ -59,10 +61,12 @@ export async function admitContent(
   const project = admitProject(asked, before, admission);
   const targeting = admitTargeting(asked, project, before, admission);
   const owner = admitOwner(asked, before, admission);
+  const customFields = admitFieldValues(asked, project, before, admission);
   refuseUnknownReferences(asked);
+  const { customFields: _customFields, ...kept } = before;
   const { defaultValue, valueType } = before;
   const content: FeatureContent = {
-    ...before,
+    ...kept,
     archived: asked.archived ?? before.archived,
     description: asked.description ?? before.description,
     owner,
@@ -74,6 +78,7 @@ export async function admitContent(
     rules: admitRuleList(asked, project, before, admission),
     prerequisites: admitPrerequisites(asked, before, admission),
     jsonSchema: await admitSchema(asked, before, admission),
+    ...(Object.keys(customFields).length === 0 ? {} : { customFields }),
   };
   refuseCycle(feature, content, states);
   return content;
@@ -119,6 +124,17 @@ function admitOwner({ owner }: AskedContent, before: FeatureContent, { isNew, re
   const person = personOf(requester.actor);
   if (person !== null) return person.id;
   throw invalid('The owner is required with a secret key: send the user id or e-mail of a member in "owner".');
+}
+
+function admitFieldValues(
+  { customFields: asked }: AskedContent,
+  project: string,
+  before: FeatureContent,
+  { isNew, states }: ContentAdmission,
+): CustomFieldValues {
+  const values = before.customFields ?? {};
+  const known = isNew ? null : { project: before.project, values };
+  return admitCustomFields(asked, { section: 'feature', project, before: known, states });
 }
 
 function admitSwitches({ environments = {} }: AskedContent, before: FeatureContent): FeatureContent['environments'] {

@@ -33,6 +33,7 @@ const fields: Readonly<Record<Field, Reach>> = {
   prerequisites: whole,
   jsonSchema: untold,
   neverStale: forPeople,
+  customFields: forPeople,
 };
 
 const allFields = Object.keys(fields) as Field[];

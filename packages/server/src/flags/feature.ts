@@ -1,4 +1,5 @@
 import type { FeatureValueType, Prerequisite, SavedGroupTargeting, ScheduleRule } from '@halyard/contract';
+import type { CustomFieldValues } from '../organization/index.ts';
 import { type Live, stateKind } from '../record/index.ts';
 import type { LiveRevision, RevisionKind } from '../revisions/index.ts';
 import type { StoredNamespace } from '../targeting/index.ts';
@@ -92,6 +93,8 @@ export interface FeatureContent {
   readonly prerequisites: readonly Prerequisite[];
   readonly jsonSchema: ValueSchema | null;
   readonly neverStale: boolean;
+  /** By the fields' ids; absent where there are none. Those of fields that are gone are ignored. */
+  readonly customFields?: CustomFieldValues;
 }
 
 /** The live state of a feature. */

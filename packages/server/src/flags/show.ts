@@ -103,7 +103,7 @@ function shownFields({ id, state, dateCreated, dateUpdated }: LiveFeature, { mem
     defaultValue: state.defaultValue,
     tags: [...state.tags],
     prerequisites: state.prerequisites.map((prerequisite) => prerequisite.id),
-    customFields: {},
+    customFields: { ...state.customFields },
   };
 }
 
@@ -165,7 +165,7 @@ function metadataOf(content: FeatureContent): NonNullable<FeatureRevision['metad
     neverStale: content.neverStale,
     valueType: content.valueType,
     ...(jsonSchema === null ? {} : { jsonSchema: { ...jsonSchema, simple: { ...jsonSchema.simple } } }),
-    customFields: {},
+    customFields: { ...content.customFields },
   };
 }
 

@@ -1,4 +1,7 @@
-/** Organizations and what structures them: settings, projects, environments, tags. Declares the port `References`. */
+/** Organizations and what structures them: settings, projects, environments, custom fields, tags. Declares the port `References`. */
+export { type CustomFieldState, customFieldKind, customFieldsOf } from './custom-field.ts';
+export { admitCustomFields, type CustomFieldValues, customFieldsInForce } from './custom-field-values.ts';
+export { customFieldReferences, customFieldService } from './custom-fields.ts';
 export { type Entitlements, entitlements } from './entitlements.ts';
 export {
   type EnvironmentState,

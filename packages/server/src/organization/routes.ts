@@ -1,20 +1,30 @@
 import {
+  createCustomField,
+  deleteCustomField,
   deleteEnvironment,
   deleteProject,
+  getCustomField,
   getProject,
+  listCustomFields,
   listEnvironments,
   listProjects,
   postEnvironment,
   postProject,
   putEnvironment,
   putProject,
+  updateCustomField,
 } from '@halyard/contract';
 import { bind, type Route } from '../http/index.ts';
+import type { CustomFieldService } from './custom-fields.ts';
 import type { EnvironmentService } from './environments.ts';
 import type { ProjectService } from './projects.ts';
 
-export function organizationRoutes(services: { projects: ProjectService; environments: EnvironmentService }): Route[] {
-  const { projects, environments } = services;
+export function organizationRoutes(services: {
+  projects: ProjectService;
+  environments: EnvironmentService;
+  customFields: CustomFieldService;
+}): Route[] {
+  const { projects, environments, customFields } = services;
   return [
     bind(listProjects, async (call) => projects.list(call.requester, call.query)),
     bind(getProject, async (call) => ({ project: projects.get(call.requester, call.params.id) })),
@@ -36,6 +46,19 @@ export function organizationRoutes(services: { projects: ProjectService; environ
     })),
     bind(deleteEnvironment, async (call) => {
       call.landed(await environments.delete(call.requester, call.params.id));
+      return { deletedId: call.params.id };
+    }),
+
+    bind(listCustomFields, async (call) => customFields.list(call.requester, call.query)),
+    bind(createCustomField, async (call) => ({
+      customField: call.landed(await customFields.create(call.requester, call.body)),
+    })),
+    bind(getCustomField, async (call) => ({ customField: customFields.get(call.requester, call.params.id) })),
+    bind(updateCustomField, async (call) => ({
+      customField: call.landed(await customFields.update(call.requester, call.params.id, call.body)),
+    })),
+    bind(deleteCustomField, async (call) => {
+      call.landed(await customFields.delete(call.requester, call.params.id));
       return { deletedId: call.params.id };
     }),
   ];

@@ -9,6 +9,7 @@ export const payloadOptions = (more: Partial<PayloadOptions> = {}): PayloadOptio
   includeExperimentNames: false,
   includeProjectIdInMetadata: false,
   includeTagsInMetadata: false,
+  customFieldsInMetadata: [],
   hashSecureAttributes: false,
   includeAutoExperiments: false,
   savedGroupReferences: false,

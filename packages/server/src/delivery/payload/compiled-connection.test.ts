@@ -9,6 +9,7 @@ import {
   type PayloadOptions,
   ruleKinds,
 } from '../../flags/index.ts';
+import { type CustomFieldState, customFieldKind } from '../../organization/index.ts';
 import { type LiveChange, type OrganizationStates, readerOf, type StateKind } from '../../record/index.ts';
 import { type NamespaceState, namespaceKind } from '../../targeting/index.ts';
 import { CompiledConnection } from './compiled-connection.ts';
@@ -19,6 +20,7 @@ const options = payloadOptions({
   includeRuleIds: true,
   includeProjectIdInMetadata: true,
   includeTagsInMetadata: true,
+  customFieldsInMetadata: ['a', 'b'],
   savedGroupReferences: true,
 });
 
@@ -62,6 +64,7 @@ const content: fc.Arbitrary<Partial<FeatureContent>> = fc.record({
   environments: fc.boolean().map((enabled) => ({ production: { enabled } })),
   prerequisites: fc.array(prerequisite, { maxLength: 2 }),
   rules: fc.array(rule, { maxLength: 2 }),
+  customFields: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('', '0', 'x'), { maxKeys: 2 }),
 });
 const namespace: fc.Arbitrary<NamespaceState> = fc.record({
   displayName: fc.constantFrom('x', 'y'),
@@ -71,11 +74,20 @@ const namespace: fc.Arbitrary<NamespaceState> = fc.record({
   hashAttribute: fc.constantFrom('id', 'company'),
   seed: fc.constantFrom('s', 't'),
 });
-/** What happens: a feature or a namespace becomes something, or is deleted, some minutes after what happened before. */
+const field: fc.Arbitrary<CustomFieldState> = fc.record({
+  name: fc.constant('x'),
+  type: fc.constant('text'),
+  required: fc.constant(false),
+  sections: fc.constant(['feature']),
+  active: fc.boolean(),
+  projects: fc.subarray(['prj_a', 'prj_b'], { maxLength: 1 }),
+});
+/** What happens: something becomes something else, or is deleted, some minutes after what happened before. */
 const minutes = fc.integer({ min: 0, max: 10 });
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ id, content: fc.option(content, { freq: 5 }), minutes }) },
   { weight: 1, arbitrary: fc.record({ id, namespace: fc.option(namespace, { freq: 3 }), minutes }) },
+  { weight: 1, arbitrary: fc.record({ id, field: fc.option(field, { freq: 3 }), minutes }) },
 );
 
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
@@ -85,6 +97,7 @@ function land(states: OrganizationStates, one: Step): LiveChange[] {
   const { version, instant } = states.at;
   states.at = { version: version + 1, instant: new Date(instant.getTime() + 1 + one.minutes * minute) };
   if ('namespace' in one) return change(states, namespaceKind, one.id, one.namespace);
+  if ('field' in one) return change(states, customFieldKind, one.id, one.field);
   const state = one.content === null ? null : featureState(one.content, ['production'], states.at.instant);
   return change(states, featureKind, one.id, state);
 }
@@ -124,7 +137,10 @@ describe('a connection compiled change by change', () => {
   test('is compiled anew after a change of any kind that the compiler reads', () => {
     const inNamespace = inlineExperiment({ namespace: { enabled: true, name: 'a', range: [0, 1] } });
     const prerequisites = [{ id: 'b', condition: '{"value":true}' }];
-    const features = { a: { prerequisites }, b: { targetingAllProjects: true, rules: [force({}), inNamespace] } };
+    const features = {
+      a: { prerequisites, targetingAllProjects: true, customFields: { a: 'x' } },
+      b: { targetingAllProjects: true, rules: [force({}), inNamespace] },
+    };
     const states = statesOf({ projects: { prj_a: {} }, features });
     put(states, namespaceKind, 'a', { displayName: 'x', description: '', status: 'active', format: 'legacy' });
     const read = new Set<string>();
@@ -137,6 +153,7 @@ describe('a connection compiled change by change', () => {
       { ...states, kinds: kindsRead },
       'all',
     );
+    expect(read).toContain(customFieldKind.name);
     expect(read.size).toBeGreaterThan(2);
     expect(read).toContain(namespaceKind.name);
     const affected = new AffectedFeatures(readerOf(states));

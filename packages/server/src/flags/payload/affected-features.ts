@@ -1,4 +1,4 @@
-import { environmentKind, projectKind, settingsKind } from '../../organization/index.ts';
+import { customFieldKind, environmentKind, projectKind, settingsKind } from '../../organization/index.ts';
 import type { LiveChange, StateReader } from '../../record/index.ts';
 import { attributeKind, type NamespaceState, namespaceKind } from '../../targeting/index.ts';
 import { type FeatureState, featureKind } from '../feature.ts';
@@ -13,15 +13,25 @@ const readByAll: ReadonlySet<string> = new Set(
   [environmentKind, projectKind, settingsKind, attributeKind].map(({ name }) => name),
 );
 
+/** An object among all objects of an organization. */
+const nameOf = (kind: { readonly name: string }, id: string): string => `${kind.name} ${id}`;
+
+/** What the definition of a feature reads beside the feature, one by one. */
+const readBy = (state: FeatureState): string[] => [
+  // Also by rules that are switched off: what is compiled once too often comes out the same.
+  ...requirementsOf(state, () => true).map((id) => nameOf(featureKind, id)),
+  ...namespacesOf(state).map((id) => nameOf(namespaceKind, id)),
+  ...Object.keys(state.customFields ?? {}).map((id) => nameOf(customFieldKind, id)),
+];
+
 /**
  * Which features' definitions can differ after something has changed: those of features that changed themselves, of whatever
- * requires them, directly or through others, of those whose schedule has reached a boundary, and of those with rules in a
- * namespace that divides users differently now.
+ * reads what has changed, directly or through other features, and of those whose schedule has reached a boundary.
  */
 export class AffectedFeatures {
-  readonly #dependents = new Map<string, Set<string>>();
+  /** Ids of the features that read an object. */
+  readonly #readers = new Map<string, Set<string>>();
   readonly #boundaries = new Map<string, number>();
-  readonly #inNamespace = new Map<string, Set<string>>();
 
   constructor(states: StateReader) {
     for (const { id, state } of states.all(featureKind)) this.#add(id, state);
@@ -37,14 +47,18 @@ export class AffectedFeatures {
       if (after !== null) this.#add(id, after.state as FeatureState);
     }
     if (changes.some(({ kind }) => readByAll.has(kind))) return 'all';
-    const divided = changes.filter(dividesDifferently).flatMap(({ id }) => [...(this.#inNamespace.get(id) ?? [])]);
-    return this.#withDependents([...changed, ...this.#crossed(instant), ...divided]);
+    const reading = changes.filter(isFelt).flatMap(({ kind, id }) => [...this.#readersOf({ name: kind }, id)]);
+    return this.#withDependents([...changed, ...reading, ...this.#crossed(instant)]);
+  }
+
+  #readersOf(kind: { readonly name: string }, id: string): ReadonlySet<string> {
+    return this.#readers.get(nameOf(kind, id)) ?? new Set();
   }
 
   /** The given features and everything that requires them. */
   #withDependents(ids: Iterable<string>): Set<string> {
     const all = new Set(ids);
-    for (const id of all) for (const dependent of this.#dependents.get(id) ?? []) all.add(dependent);
+    for (const id of all) for (const dependent of this.#readersOf(featureKind, id)) all.add(dependent);
     return all;
   }
 
@@ -54,28 +68,23 @@ export class AffectedFeatures {
   }
 
   #add(id: string, state: FeatureState): void {
-    for (const required of requiredBy(state)) addTo(this.#dependents, required, id);
-    for (const namespace of namespacesOf(state)) addTo(this.#inNamespace, namespace, id);
+    for (const name of readBy(state)) this.#readers.set(name, (this.#readers.get(name) ?? new Set()).add(id));
     if (state.nextScheduledUpdate !== null) this.#boundaries.set(id, Date.parse(state.nextScheduledUpdate));
   }
 
   #remove(id: string, state: FeatureState): void {
-    for (const required of requiredBy(state)) this.#dependents.get(required)?.delete(id);
-    for (const namespace of namespacesOf(state)) this.#inNamespace.get(namespace)?.delete(id);
+    for (const name of readBy(state)) {
+      const readers = this.#readers.get(name);
+      readers?.delete(id);
+      if (readers?.size === 0) this.#readers.delete(name);
+    }
     this.#boundaries.delete(id);
   }
 }
 
-/** Also by rules that are switched off: what is compiled once too often comes out the same. */
-const requiredBy = (state: FeatureState): string[] => requirementsOf(state, () => true);
-
-/** What of a namespace rules are compiled with; how people call it is not part of that. */
-function dividesDifferently({ kind, before, after }: LiveChange): boolean {
-  if (kind !== namespaceKind.name) return false;
+/** Of some objects not everything is compiled: how people call a namespace, for one, is not. */
+function isFelt({ kind, before, after }: LiveChange): boolean {
+  if (kind !== namespaceKind.name) return true;
   const [old, fresh] = [before?.state, after?.state] as (NamespaceState | undefined)[];
   return old?.format !== fresh?.format || old?.seed !== fresh?.seed || old?.hashAttribute !== fresh?.hashAttribute;
 }
-
-const addTo = (sets: Map<string, Set<string>>, key: string, id: string): void => {
-  sets.set(key, (sets.get(key) ?? new Set()).add(id));
-};

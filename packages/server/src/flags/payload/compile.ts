@@ -1,5 +1,5 @@
 import type { Condition, FeatureDefinition, FeatureMetadata, FeatureRule, ParentCondition } from '@halyard/evaluation';
-import { environmentsOf, projectKind } from '../../organization/index.ts';
+import { customFieldsInForce, customFieldsOf, environmentsOf, projectKind } from '../../organization/index.ts';
 import type { StateReader } from '../../record/index.ts';
 import { namespaceKind } from '../../targeting/index.ts';
 import { deliveryProjects, type FeatureState, featureKind, ruleIdStem, type StoredRule } from '../feature.ts';
@@ -46,6 +46,8 @@ export function payloadCompiler(
   const secured = secureAttributes(states, options.hashSecureAttributes);
   const exists = environments.some(({ id }) => id === options.environment);
   const found = new Map<string, Delivered | null>();
+  const wantedFields = new Set(options.customFieldsInMetadata);
+  const fields = new Map<string, readonly { readonly id: string }[]>();
 
   const deliver = (id: string): Delivered | null => {
     const state = states.get(featureKind, id)?.state;
@@ -109,11 +111,26 @@ export function payloadCompiler(
     };
   };
 
+  /** The custom fields that features of a project have and the connection asks for. */
+  const deliveredFields = (project: string): readonly { readonly id: string }[] => {
+    if (wantedFields.size === 0) return [];
+    const known = fields.get(project);
+    if (known !== undefined) return known;
+    const fresh = customFieldsOf(states, 'feature', project).filter(({ id }) => wantedFields.has(id));
+    fields.set(project, fresh);
+    return fresh;
+  };
+
   const metadata = ({ state, projects }: Delivered): FeatureMetadata | null => {
     const ids = options.includeProjectIdInMetadata ? (publicIds(projects) ?? []) : [];
+    const customFields = customFieldsInForce(state.customFields ?? {}, deliveredFields(state.project));
     const tags = options.includeTagsInMetadata ? state.tags : [];
-    if (ids.length === 0 && tags.length === 0) return null;
-    return { ...(ids.length === 0 ? {} : { projects: ids }), ...(tags.length === 0 ? {} : { tags }) };
+    const members = {
+      ...(ids.length === 0 ? {} : { projects: ids }),
+      ...(Object.keys(customFields).length === 0 ? {} : { customFields }),
+      ...(tags.length === 0 ? {} : { tags }),
+    };
+    return Object.keys(members).length === 0 ? null : members;
   };
 
   return {

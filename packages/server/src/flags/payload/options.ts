@@ -32,6 +32,8 @@ export interface PayloadOptions {
   readonly includeExperimentNames: boolean;
   readonly includeProjectIdInMetadata: boolean;
   readonly includeTagsInMetadata: boolean;
+  /** Ids of the custom fields whose values go into metadata. */
+  readonly customFieldsInMetadata: readonly string[];
   readonly hashSecureAttributes: boolean;
   /** The `experiments` of the payload: present, if only empty, when either kind is on. */
   readonly includeAutoExperiments: boolean;
@@ -50,6 +52,7 @@ export const definitionOptions = (environment: string): PayloadOptions => ({
   includeExperimentNames: false,
   includeProjectIdInMetadata: false,
   includeTagsInMetadata: false,
+  customFieldsInMetadata: [],
   hashSecureAttributes: false,
   includeAutoExperiments: false,
   savedGroupReferences: false,
