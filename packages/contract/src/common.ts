@@ -18,6 +18,19 @@ export const booleanText = z
   .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], case: 'sensitive', error: 'must be true, false, 1 or 0' })
   .meta({ enum: ['true', 'false', '0', '1'] });
 
+/** A list in a query string: items are separated by commas, and percent-encoded where they hold one. */
+export const encodedList = z.string().transform((text, context) => {
+  const items = text.split(',').filter((item) => item !== '');
+  try {
+    return items.map(decodeURIComponent);
+  } catch {
+    context.addIssue(
+      'must be a list with commas in between, in which "%" only stands before two hexadecimal digits of UTF-8',
+    );
+    return z.NEVER;
+  }
+});
+
 /** A whole number in a query string, written in digits. */
 const integerText = ({ least, most, standard }: { least: number; most?: number; standard: number }) => {
   const range = most === undefined ? `of at least ${least}` : `from ${least} to ${most}`;

@@ -24,4 +24,5 @@ export type { Prerequisite, SavedGroupTargeting } from './rule-targeting.ts';
 export * from './sdk-connections.ts';
 export { remoteEvaluationBody, type SdkRoute, sdkRoutes } from './sdk-routes.ts';
 export * from './sdk-webhooks.ts';
+export * from './stale-features.ts';
 export * from './webhook-secrets.ts';

@@ -135,10 +135,11 @@ function parametersIn(
   return Object.entries(fields?.shape ?? {}).map(([name, field]) => {
     const schema = describe(field as z.ZodType, 'input') as JsonObject;
     const { deprecated, ...rest } = schema;
+    const required = !(field as z.ZodType).safeParse(undefined).success;
     return {
       name,
       in: place,
-      ...(place === 'path' ? { required: true } : {}),
+      ...(required ? { required } : {}),
       ...(deprecated === true ? { deprecated } : {}),
       schema: rest,
     };

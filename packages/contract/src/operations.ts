@@ -11,12 +11,14 @@ import type { Operation } from './operation.ts';
 import * as projects from './projects.ts';
 import * as sdkConnections from './sdk-connections.ts';
 import * as sdkWebhooks from './sdk-webhooks.ts';
+import * as staleFeatures from './stale-features.ts';
 import * as webhookSecrets from './webhook-secrets.ts';
 
 const areas: readonly object[] = [
   projects,
   environments,
   features,
+  staleFeatures,
   sdkConnections,
   sdkWebhooks,
   eventWebhooks,

@@ -181,6 +181,7 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
         paginate,
         clock,
         newId,
+        log,
         deliveredFeatures: deliveredFeatures(delivery),
       }),
       ...codeReferenceRoutes(codeReferenceService({ db, recorder, paginate, entitlements: granted })),

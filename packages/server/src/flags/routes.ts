@@ -2,6 +2,8 @@ import {
   deleteFeature as deleteOperation,
   getFeatureKeys,
   getFeature as getOperation,
+  getStaleFeatures,
+  getStaleFeaturesV1,
   listFeatures as listOperation,
   postFeature,
   toggleFeature as toggleOperation,
@@ -14,6 +16,7 @@ import { deleteFeature } from './delete-feature.ts';
 import type { FeatureWrite } from './direct-write.ts';
 import { getFeature, listFeatureKeys, listFeatures } from './read-features.ts';
 import { showFeature, showRevision } from './show.ts';
+import { staleFeatures } from './stale-features.ts';
 import { toggleFeature } from './toggle-feature.ts';
 import type { FeatureTools } from './tools.ts';
 import { updateFeature } from './update-feature.ts';
@@ -54,6 +57,11 @@ export function featureRoutes(tools: FeatureTools & { readonly recorder: Recorde
     }),
     bind(toggleOperation, async (call) =>
       showWrite(call.landed(await toggleFeature(call.requester, call.params.id, call.body, tools))),
+    ),
+    ...[getStaleFeatures, getStaleFeaturesV1].map((operation) =>
+      bind(operation, async ({ requester, query }) => ({
+        features: await staleFeatures(requester, query.ids, tools),
+      })),
     ),
     bind(getFeatureKeys, async ({ requester, query }) => listFeatureKeys(requester, query.projectId)),
   ];

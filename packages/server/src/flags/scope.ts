@@ -34,7 +34,10 @@ export function requireEnvironments(states: StateReader, ids: readonly string[],
 }
 
 /** The environments in which the feature can serve anything: those whose own projects let one of its projects in. */
-function applicableEnvironments(feature: FeatureContent, environments: readonly LiveEnvironment[]): LiveEnvironment[] {
+export function applicableEnvironments(
+  feature: FeatureContent,
+  environments: readonly LiveEnvironment[],
+): LiveEnvironment[] {
   const projects = [...(deliveryProjects(feature) ?? [])].filter((project) => project !== '');
   if (projects.length === 0) return [...environments];
   return environments.filter(

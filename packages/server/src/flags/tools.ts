@@ -1,6 +1,6 @@
 import type { Paginate } from '../http/index.ts';
 import type { Entitlements } from '../organization/index.ts';
-import type { Clock, NewId } from '../platform/index.ts';
+import type { Clock, Log, NewId } from '../platform/index.ts';
 import type { Revisions } from '../revisions/index.ts';
 import type { DeliveredFeatures } from './delivered-features.ts';
 import type { RuleKinds } from './rule-kinds.ts';
@@ -13,5 +13,6 @@ export interface FeatureTools {
   readonly paginate: Paginate;
   readonly clock: Clock;
   readonly newId: NewId;
+  readonly log: Log;
   readonly deliveredFeatures: DeliveredFeatures;
 }

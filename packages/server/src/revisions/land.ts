@@ -85,10 +85,14 @@ export interface Revisions {
   asPublication<Content>(organization: string, actor: Actor, landing: Landing<Content>): Publication;
   /** The revisions of an object, newest first. */
   list<Content>(organization: string, kind: RevisionKind, id: string): Promise<Revision<Content>[]>;
+  /** When the newest open draft of each object was last changed; those without one are not in the answer. */
+  newestDrafts(organization: string, kind: RevisionKind, ids: readonly string[]): Promise<ReadonlyMap<string, Date>>;
   /** Removes the revisions of an object that is deleted. */
   forget(tx: Tx, organization: string, kind: RevisionKind, id: string): Promise<void>;
 }
 
+/** The statuses of drafts that can still land. An index of the table knows them, too. */
+const openStatuses = ['draft', 'pending-review', 'approved', 'changes-requested'];
 const rowsAtOnce = 1_000;
 
 /** A landing as a publication, whose revisions get their numbers when it lands. */
@@ -166,6 +170,16 @@ export function revisionEngine(tools: { db: Db; newId: NewId; recorder: Recorder
         dateUpdated: row.date_updated,
         datePublished: row.date_published,
       }));
+    },
+
+    async newestDrafts(organization, kind, ids) {
+      const { rows } = await sql<{ entity: string; newest: Date }>`
+        select entity, max(date_updated) as newest
+        from revision
+        where organization = ${organization} and kind = ${kind.name} and entity = any(${ids}::text[])
+          and status in (${sql.raw(openStatuses.map((status) => `'${status}'`).join(', '))})
+        group by entity`.execute(db);
+      return new Map(rows.map(({ entity, newest }) => [entity, newest]));
     },
 
     async forget(tx, organization, kind, id) {

@@ -136,6 +136,8 @@ export const tables = {
     date_created: instant,
     date_updated: instant,
     date_published: nullable(instant),
+    /** The id of the revision whose content this one restores. */
+    reverted_from: nullable(text),
   },
 
   tag: { organization: text, id: text },
