@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { addMember, type NewKey } from '../src/access/index.ts';
 import { type App, startApp } from '../src/app.ts';
 import { operatorServices } from '../src/operator-services.ts';
-import { type OrganizationSettings, settingsId, settingsKind } from '../src/organization/index.ts';
+import { type StoredSettings, settingsId, settingsKind } from '../src/organization/index.ts';
 import { createLog, type Db, readSettings } from '../src/platform/index.ts';
 import { type Actor, LiveStates, type Recorder } from '../src/record/index.ts';
 import { type Client, client } from './client.ts';
@@ -39,7 +39,7 @@ export interface TestService extends TestOrganization {
   /** Publishes states directly, as parts of the service that are not built yet will. */
   readonly recorder: Recorder;
   /** Publishes the settings of an organization, which have no operation of their own yet; what is left out is as from the start. */
-  setSettings(settings: Partial<OrganizationSettings>, organization?: string): Promise<void>;
+  setSettings(settings: StoredSettings, organization?: string): Promise<void>;
   /** What was recorded of an object, oldest first. */
   history(id: string): Promise<History>;
   /** The organization's configuration version now. */

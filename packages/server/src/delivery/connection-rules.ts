@@ -35,7 +35,7 @@ const needed: readonly (readonly [keyof ConnectionState, Capability])[] = [
  */
 export function checkConnection(after: ConnectionState, before: ConnectionState | null, rules: ConnectionRules): void {
   const { states } = rules;
-  checkLanguage(after);
+  checkLanguage(after, before);
   if (after.environment !== before?.environment && states.get(environmentKind, after.environment) === null) {
     throw invalid(`Unknown environment ${quoted(after.environment)}. Use an id that GET /v1/environments lists.`);
   }
@@ -53,7 +53,10 @@ export function checkConnection(after: ConnectionState, before: ConnectionState 
   checkEntitlements(after, before, rules);
 }
 
-function checkLanguage({ languages, sdkVersion }: ConnectionState): void {
+function checkLanguage({ languages, sdkVersion }: ConnectionState, before: ConnectionState | null): void {
+  if (languages.length > 1 && sdkVersion !== before?.sdkVersion) {
+    throw invalid('A connection of several languages goes by their standard versions: send one language as well.');
+  }
   for (const name of languages) {
     const known = sdkLanguages.get(name);
     if (known === undefined) {

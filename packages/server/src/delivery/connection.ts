@@ -38,6 +38,29 @@ export const newConnectionKeys = () => ({
 /** Members that the audit log must not keep. */
 export const connectionSecrets = ['encryptionKey', 'proxySigningKey'] as const;
 
+/** What is off unless it was switched on. */
+const off = {
+  includeVisualExperiments: false,
+  includeDraftExperiments: false,
+  includeDraftExperimentRefs: false,
+  includeExperimentNames: false,
+  includeRedirectExperiments: false,
+  includeRuleIds: false,
+  includeProjectIdInMetadata: false,
+  includeCustomFieldsInMetadata: false,
+  includeTagsInMetadata: false,
+  includeExperimentScheduleInMetadata: false,
+  hashSecureAttributes: false,
+  remoteEvalEnabled: false,
+  savedGroupReferencesEnabled: false,
+} satisfies Partial<ConnectionState>;
+
+/** The state with what was sent: to say of a switch that was never thrown that it is off changes nothing. */
+export function withSent(state: ConnectionState, sent: Partial<ConnectionState>): ConnectionState {
+  const isNews = ([key, value]: [string, unknown]) => value !== false || Object.hasOwn(state, key);
+  return { ...state, ...Object.fromEntries(Object.entries(sent).filter(isNews)) };
+}
+
 /** A connection as the interface shows it. Streams are served to every one. */
 export function showConnection(
   { id, dateCreated, dateUpdated, state }: LiveConnection,
@@ -48,6 +71,7 @@ export function showConnection(
     dateCreated: dateCreated.toISOString(),
     dateUpdated: dateUpdated.toISOString(),
     organization,
+    ...off,
     ...state,
     languages: [...state.languages],
     project: state.projects[0] ?? '',

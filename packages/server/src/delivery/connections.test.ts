@@ -11,6 +11,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newConnection, newEnvironment } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
+import { connectionKind } from './connection.ts';
 import { capabilitiesOf, sdkLanguages } from './sdk-languages.ts';
 
 describe('SDK connections', () => {
@@ -40,6 +41,11 @@ describe('SDK connections', () => {
       proxyEnabled: false,
       proxyHost: '',
     });
+    const { includeRuleIds: _on, ...switches } = Object.fromEntries(
+      Object.entries(connection).filter(([name]) => /^(include|hash|remoteEval|savedGroup)/.test(name)),
+    );
+    expect(Object.keys(switches)).toHaveLength(12);
+    expect(new Set(Object.values(switches))).toEqual(new Set([false]));
     expect(Buffer.from(connection.encryptionKey, 'base64')).toHaveLength(16);
     expect(Buffer.from(connection.proxySigningKey, 'base64')).toHaveLength(32);
     const { id, key } = connection;
@@ -81,6 +87,36 @@ describe('SDK connections', () => {
     await refused({ sdkVersion: '0.34.0', includeRedirectExperiments: true });
   });
 
+  test('another language begins at its newest version, the same one stays at its own', async () => {
+    const { id } = await newConnection(service.admin, { sdkVersion: '1.7.0' });
+    expect((await change(id, { language: 'javascript' })).sdkConnection.sdkVersion).toBe('1.7.0');
+    const moved = await change(id, { language: 'go', sdkVersion: '0.2.0' });
+    expect(moved.sdkConnection).toMatchObject({ languages: ['go'], sdkVersion: '0.2.0' });
+    expect((await change(id, { language: 'python' })).sdkConnection.sdkVersion).toBe('2.4.0');
+    const params = { id };
+    await service.admin.refused(400, putSdkConnection, { params, body: { sdkVersion: '0.2.00' } });
+    await change(id, { language: 'javascript', remoteEvalEnabled: true });
+    await service.admin.refused(400, putSdkConnection, { params, body: { sdkVersion: '0.28.0' } });
+  });
+
+  test('one of old with several languages keeps them until it is given one', async () => {
+    const { id, ...made } = await newConnection(service.admin);
+    const live = (
+      await service.recorder.publish(service.id, { type: 'system', subtype: 'test' }, (states) => {
+        const before = states.get(connectionKind, id);
+        if (before === null) throw new Error('It has just been made.');
+        const { sdkVersion: _, ...state } = before.state;
+        const several = { ...state, languages: ['javascript', 'python'] };
+        return { publication: { changes: [{ kind: connectionKind, id, state: several }], audit: [] }, result: several };
+      })
+    ).result;
+    const renamed = (await change(id, { name: 'Renamed' })).sdkConnection;
+    expect(renamed).toMatchObject({ languages: live.languages, name: 'Renamed', key: made.key });
+    await service.admin.refused(400, putSdkConnection, { params: { id }, body: { sdkVersion: '1.8.0' } });
+    const { sdkConnection } = await change(id, { language: 'javascript' });
+    expect(sdkConnection).toMatchObject({ languages: ['javascript'], sdkVersion: '1.8.0' });
+  });
+
   test('a name has at least three characters [flags M110]', async () => {
     expect((await refused({ name: 'ab' })).message).toContain('3 characters');
     await refused({ name: ' a ' });
@@ -105,7 +141,34 @@ describe('SDK connections', () => {
     const connection = await newConnection(service.admin);
     const version = await service.version();
     expect((await change(connection.id, { name: 'Test', encryptPayload: false })).sdkConnection).toEqual(connection);
+    const params = { id: connection.id };
+    const sendable = Object.fromEntries(
+      Object.entries(connection).filter(([name]) => Object.hasOwn(putSdkConnection.body.shape, name)),
+    );
+    await service.admin.call(putSdkConnection, { params, body: { ...sendable, language: 'javascript' } });
     expect(await service.version()).toBe(version);
+  });
+
+  test('the keys stay what they are, whatever is switched on and off', async () => {
+    const connection = await newConnection(service.admin);
+    const { encryptionKey, key, proxySigningKey } = connection;
+    for (const encryptPayload of [true, false, true]) {
+      const { sdkConnection } = await change(connection.id, { encryptPayload, language: 'react' });
+      expect(sdkConnection).toMatchObject({ encryptPayload, encryptionKey, key, proxySigningKey });
+    }
+    const body = { encryptionKey: 'mine' };
+    await service.admin.refused(400, putSdkConnection, { params: { id: connection.id }, body });
+  });
+
+  test('a commercial feature that is on stays on where it is not granted any more, but is not switched on', async () => {
+    const on = await newConnection(service.admin, { encryptPayload: true });
+    const off = await newConnection(service.admin);
+    const { admin } = await service.another({ ENTITLEMENTS: 'releases' });
+    const renamed = { name: 'Renamed', encryptPayload: true };
+    await admin.call(putSdkConnection, { params: { id: on.id }, body: renamed });
+    await admin.refused(403, putSdkConnection, { params: { id: off.id }, body: renamed });
+    await admin.call(putSdkConnection, { params: { id: on.id }, body: { encryptPayload: false } });
+    await admin.refused(403, putSdkConnection, { params: { id: on.id }, body: renamed });
   });
 
   test('the list goes by age and filters by project and proxy', async () => {

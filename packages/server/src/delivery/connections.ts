@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type {
   BodyOf,
   listSdkConnections,
@@ -21,6 +22,7 @@ import {
   newConnectionKeys,
   seenIn,
   showConnection,
+  withSent,
 } from './connection.ts';
 import { checkConnection } from './connection-rules.ts';
 import { latestVersion } from './sdk-languages.ts';
@@ -107,8 +109,8 @@ export function connectionService(kit: ResourceKit, tools: ConnectionTools): Con
     update: (requester, id, patch) =>
       connections.change(requester, id, ({ state: before }, states) => {
         const { language, ...fields } = patch;
-        const moved = language === undefined || before.languages.includes(language) ? {} : inLanguage(language);
-        const state: ConnectionState = { ...before, ...moved, ...sent(fields) };
+        const stays = language === undefined || isDeepStrictEqual(before.languages, [language]);
+        const state = withSent({ ...before, ...(stays ? {} : inLanguage(language)) }, sent(fields));
         demandManaging(requester, before);
         demandManaging(requester, state);
         checkConnection(state, before, { states, entitlements, hosted });

@@ -22,5 +22,5 @@ export {
 } from './projects.ts';
 export { listsWithout, listWithout, type References } from './references.ts';
 export { organizationRoutes } from './routes.ts';
-export { type OrganizationSettings, settingsId, settingsKind, settingsOf } from './settings.ts';
+export { type OrganizationSettings, type StoredSettings, settingsId, settingsKind, settingsOf } from './settings.ts';
 export { registerTags } from './tags.ts';

@@ -32,12 +32,25 @@ const standard: OrganizationSettings = {
   secureAttributeSalt: '',
 };
 
+/** Settings as they are stored: what is not set is left out, and one of them has an older form. */
+export type StoredSettings = Partial<Omit<OrganizationSettings, 'requireRegisteredAttributes'>> & {
+  /** Of old: on means in every respect. */
+  readonly requireRegisteredAttributes?: boolean | Partial<OrganizationSettings['requireRegisteredAttributes']>;
+};
+
 /** There is one object of this kind in an organization. */
-export const settingsKind = stateKind<Partial<OrganizationSettings>>('settings');
+export const settingsKind = stateKind<StoredSettings>('settings');
 export const settingsId = 'organization';
 
 /** The settings in force. */
-export const settingsOf = (states: StateReader): OrganizationSettings => ({
-  ...standard,
-  ...states.get(settingsKind, settingsId)?.state,
-});
+export function settingsOf(states: StateReader): OrganizationSettings {
+  const { requireRegisteredAttributes: registered, ...stored } = states.get(settingsKind, settingsId)?.state ?? {};
+  return { ...standard, ...stored, requireRegisteredAttributes: registeredAttributes(registered) };
+}
+
+const registeredAttributes = (
+  stored: StoredSettings['requireRegisteredAttributes'],
+): OrganizationSettings['requireRegisteredAttributes'] =>
+  typeof stored === 'boolean'
+    ? { isOn: stored, requireProjectScoping: stored }
+    : { ...standard.requireRegisteredAttributes, ...stored };

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Page, PageQuery, Paginate } from '../http/index.ts';
-import { notFound } from '../platform/index.ts';
+import { notFound, type Tx } from '../platform/index.ts';
 import {
   type AuditEntry,
   type Judge,
   type Live,
   liveAfter,
+  type Publication,
   type PublicationPart,
   type Recorder,
   type StateKind,
@@ -31,6 +32,8 @@ interface ShownResource<State, Shown> extends Resource<State> {
   /** Ids of the projects in which it is seen; null: an object of all projects. */
   seenIn(live: Live<State>): readonly string[] | null;
   show(live: Live<State>, organization: string): Shown;
+  /** What else the transaction of a creation or a change does. */
+  also?(tx: Tx, organization: string, after: State): Promise<void>;
 }
 
 export interface ResourceService<State, Shown> {
@@ -82,6 +85,12 @@ function resourceService<State extends object, Shown>(
     return live;
   };
 
+  const publicationOf = ({ organization }: Requester, id: string, before: State | null, state: State): Publication => ({
+    changes: [{ kind, id, state }],
+    audit: [auditEntry(resource, before === null ? 'create' : 'update', id, before, state)],
+    also: async (tx) => resource.also?.(tx, organization, state),
+  });
+
   /** Publishes, and shows the object as it stands afterwards. */
   const publish = async (
     { organization, actor }: Requester,
@@ -110,10 +119,7 @@ function resourceService<State extends object, Shown>(
     create: (requester, decide) =>
       publish(requester, (states) => {
         const { id, state } = decide(states);
-        return {
-          publication: { changes: [{ kind, id, state }], audit: [auditEntry(resource, 'create', id, null, state)] },
-          result: { id, before: null, state },
-        };
+        return { publication: publicationOf(requester, id, null, state), result: { id, before: null, state } };
       }),
 
     change: (requester, id, decide) =>
@@ -122,13 +128,7 @@ function resourceService<State extends object, Shown>(
         const state = decide(before, states);
         const result = { id, before, state };
         if (isDeepStrictEqual(state, before.state)) return { publication: null, result };
-        return {
-          publication: {
-            changes: [{ kind, id, state }],
-            audit: [auditEntry(resource, 'update', id, before.state, state)],
-          },
-          result,
-        };
+        return { publication: publicationOf(requester, id, before.state, state), result };
       }),
 
     remove: (requester, id, decide) =>

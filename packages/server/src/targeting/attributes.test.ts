@@ -1,4 +1,13 @@
-import { deleteAttribute, listAttributes, postAttribute, postProject, putAttribute } from '@halyard/contract';
+import {
+  deleteAttribute,
+  type FeatureRuleInput,
+  getFeature,
+  listAttributes,
+  postAttribute,
+  postProject,
+  putAttribute,
+  updateFeature,
+} from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { payloadOf } from '../../testing/delivery.ts';
 import { newConnection, newFeature } from '../../testing/objects.ts';
@@ -67,6 +76,66 @@ describe('attributes', () => {
     await admin.refused(404, putAttribute, { params, body: {} });
   });
 
+  test('the audit log tells what it was and became', async () => {
+    const params = { property: 'audited' };
+    await service.admin.call(postAttribute, { body: { ...params, datatype: 'string' } });
+    await service.admin.call(putAttribute, { params, body: { datatype: 'number' } });
+    await service.admin.call(putAttribute, { params, body: { datatype: 'number' } });
+    await service.admin.call(deleteAttribute, { params });
+    const { audits } = await service.history('audited');
+    expect(audits.map(({ event, details }) => [event, JSON.parse(details ?? '')])).toEqual([
+      ['attribute.create', { post: { datatype: 'string' } }],
+      ['attribute.update', { pre: { datatype: 'string' }, post: { datatype: 'number' } }],
+      ['attribute.delete', { pre: { datatype: 'number' } }],
+    ]);
+  });
+
+  test('its tags are registered, once', async () => {
+    const { admin } = service;
+    await admin.call(postAttribute, { body: { property: 'tagged', datatype: 'string', tags: ['first tag'] } });
+    const body = { tags: ['second tag', 'first tag', 'second tag'] };
+    await admin.call(putAttribute, { params: { property: 'tagged' }, body });
+    const tags = await service.db.selectFrom('tag').select('id').where('id', 'like', '% tag').orderBy('id').execute();
+    expect(tags.map(({ id }) => id)).toEqual(['first tag', 'second tag']);
+  });
+
+  test('its property stays what it is, and what goes with another datatype is cleared when that changes', async () => {
+    const { admin } = service;
+    const params = { property: 'changing' };
+    await admin.call(postAttribute, { body: { ...params, datatype: 'enum', enum: 'a,b', projects: [] } });
+    await admin.refused(400, putAttribute, { params, body: { property: 'renamed' } });
+    const change = async (body: object) => (await admin.call(putAttribute, { params, body })).attribute;
+    expect(await change({ datatype: 'string' })).toEqual({ ...params, datatype: 'string', projects: [] });
+    expect(await change({ format: 'date' })).toMatchObject({ format: 'date' });
+    expect(await change({ datatype: 'boolean' })).toEqual({ ...params, datatype: 'boolean', projects: [] });
+    expect(await change({ datatype: 'secureString[]', enum: 'x' })).toMatchObject({ enum: 'x' });
+  });
+
+  test('conditions that use one stay as they are when it is deleted or archived, and may be sent back', async () => {
+    const { admin } = service;
+    await service.setSettings({ requireRegisteredAttributes: true });
+    for (const property of ['archivedLater', 'deletedLater']) {
+      await admin.call(postAttribute, { body: { property, datatype: 'string' } });
+    }
+    const condition = '{"archivedLater":"a","deletedLater":"b"}';
+    const rollout = { type: 'rollout', value: 'true', coverage: 0.5, hashAttribute: 'archivedLater' } as const;
+    const { id, rules } = await newFeature(service, { rules: [{ ...rollout, condition }] });
+    await admin.call(putAttribute, { params: { property: 'archivedLater' }, body: { archived: true } });
+    await admin.call(deleteAttribute, { params: { property: 'deletedLater' } });
+    const { feature } = await admin.call(getFeature, { params: { id } });
+    expect(feature.rules).toEqual(rules);
+    const sentBack = feature.rules.map((rule) => ({ ...rule, description: 'Sent back' }));
+    const changed = await admin.call(updateFeature, {
+      params: { id },
+      body: { rules: sentBack as FeatureRuleInput[] },
+    });
+    expect(changed.feature.rules[0]).toMatchObject({ condition, hashAttribute: 'archivedLater' });
+    const body = { rules: [{ ...rollout, id: rules[0]?.id, condition: '{"deletedLater":"c","archivedLater":"a"}' }] };
+    const { message } = await admin.refused(400, updateFeature, { params: { id }, body });
+    for (const name of ['deletedLater', 'archivedLater']) expect(message).toContain(name);
+    await service.setSettings({});
+  });
+
   test('choices go with texts to choose from, formats with single texts', async () => {
     const declare = async (property: string, body: object) =>
       (await service.admin.call(postAttribute, { body: { property, datatype: 'string', ...body } })).attribute;
@@ -111,6 +180,39 @@ describe('attributes', () => {
     expect(await properties({ projectId: project.id })).toEqual(expect.arrayContaining(['id', 'inOne']));
     expect(await properties({ projectId: other.id })).not.toContain('inOne');
     expect(await properties()).toContain('inOne');
+    expect(await properties({ projectId: 'prj_unknown' })).toEqual([]);
+  });
+
+  test('of a project are for those who may manage them there, before and after', async () => {
+    const { admin } = service;
+    const newProject = async (name: string) => (await admin.call(postProject, { body: { name } })).project.id;
+    const [mine, open, hidden] = [await newProject('Mine'), await newProject('Open'), await newProject('Hidden')];
+    const role = { limitAccessByEnvironment: false, environments: [] };
+    const key = await service.withKey({
+      role: 'readonly',
+      projectRoles: [
+        { project: mine, role: 'admin', ...role },
+        { project: hidden, role: 'nobody', ...role },
+      ],
+    });
+    const declare = (property: string, projects: string[]) =>
+      ({ body: { property, datatype: 'string', projects } }) as const;
+    await key.call(postAttribute, declare('ofMine', [mine]));
+    await key.refused(403, postAttribute, declare('ofAll', []));
+    await key.refused(403, postAttribute, declare('ofBoth', [mine, open]));
+    const params = { property: 'ofMine' };
+    await key.call(putAttribute, { params, body: { archived: true } });
+    await key.refused(403, putAttribute, { params, body: { projects: [open] } });
+    await key.refused(403, putAttribute, { params, body: { projects: [] } });
+    await admin.call(postAttribute, declare('ofOpen', [open]));
+    await key.refused(403, putAttribute, { params: { property: 'ofOpen' }, body: { projects: [mine] } });
+    await key.refused(403, deleteAttribute, { params: { property: 'ofOpen' } });
+    await key.call(deleteAttribute, { params });
+    await admin.call(postAttribute, declare('ofHidden', [hidden]));
+    expect((await key.call(listAttributes)).attributes.map(({ property }) => property)).not.toContain('ofHidden');
+    expect((await key.call(listAttributes, { query: { projectId: hidden } })).attributes).toEqual([]);
+    await key.refused(404, putAttribute, { params: { property: 'ofHidden' }, body: {} });
+    await key.refused(404, deleteAttribute, { params: { property: 'ofHidden' } });
   });
 
   test('a change of the datatype reaches payloads', async () => {

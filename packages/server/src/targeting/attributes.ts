@@ -1,5 +1,12 @@
 import type { Attribute, BodyOf, postAttribute, putAttribute } from '@halyard/contract';
-import { listsWithout, type References, requireProjects, seenInProjects } from '../organization/index.ts';
+import {
+  listsWithout,
+  type References,
+  registerTags,
+  requireProjects,
+  seenInProjects,
+  seesProject,
+} from '../organization/index.ts';
 import { invalid, quoted } from '../platform/index.ts';
 import { type StateChange, stateKind, type Written } from '../record/index.ts';
 import { demand, type Requester } from '../requester/index.ts';
@@ -13,7 +20,7 @@ export const attributeKind = stateKind<AttributeState>('attribute');
 const attributeResource: Resource<AttributeState> = { kind: attributeKind, auditName: 'attribute' };
 
 export interface AttributeService {
-  /** Those that are not archived; of a project, also the organization-wide ones. */
+  /** Those that are not archived; of a project that the requester sees, also the organization-wide ones. */
   list(requester: Requester, projectId: string | undefined): Attribute[];
   create(requester: Requester, input: BodyOf<typeof postAttribute>): Promise<Written<Attribute>>;
   update(requester: Requester, property: string, patch: BodyOf<typeof putAttribute>): Promise<Written<Attribute>>;
@@ -25,16 +32,19 @@ export function attributeService(kit: ResourceKit): AttributeService {
     ...attributeResource,
     seenIn: ({ state }) => seenInProjects(state.projects),
     show: ({ id, state }) => ({ property: id, ...state }),
+    also: (tx, organization, { tags = [] }) => registerTags(tx, organization, tags),
   });
   const demandManaging = (requester: Requester, projects: readonly string[] = []) =>
     demand(requester, 'manageTargetingAttributes', { projects });
 
   return {
-    list: (requester, projectId) =>
-      attributes
-        .visible(requester)
-        .filter(({ state }) => state.archived !== true && appliesTo(state, projectId))
-        .map((live) => attributes.show(requester, live)),
+    list(requester, projectId) {
+      const visible = attributes.visible(requester).filter(({ state }) => state.archived !== true);
+      const ofProject = projectId === undefined || seesProject(requester, projectId);
+      return visible
+        .filter(({ state }) => ofProject && appliesTo(state, projectId))
+        .map((live) => attributes.show(requester, live));
+    },
     create: (requester, input) =>
       attributes.create(requester, (states) => {
         const { property, ...fields } = input;

@@ -12,9 +12,9 @@ import { nextBoundary } from '../../src/flags/schedule.ts';
 import {
   type EnvironmentState,
   environmentKind,
-  type OrganizationSettings,
   type ProjectState,
   projectKind,
+  type StoredSettings,
   settingsId,
   settingsKind,
 } from '../../src/organization/index.ts';
@@ -27,7 +27,7 @@ export interface StatesInput {
   readonly environments?: Readonly<Record<string, Partial<EnvironmentState>>>;
   readonly projects?: Readonly<Record<string, Partial<ProjectState>>>;
   readonly attributes?: Readonly<Record<string, AttributeState>>;
-  readonly settings?: Partial<OrganizationSettings>;
+  readonly settings?: StoredSettings;
   readonly features?: Readonly<Record<string, Partial<FeatureContent>>>;
   readonly version?: number;
   readonly instant?: string;

@@ -14,7 +14,7 @@ export const inlineExperimentRuleKind: RuleKind<InlineExperimentRule> = {
     values: rule.values.map((variation, index) => ({ ...variation, value: values[index] ?? variation.value })),
   }),
   isSparse: () => false,
-  hashAttributes: ({ hashAttribute, fallbackAttribute }) => [hashAttribute ?? [], fallbackAttribute ?? []].flat(),
+  hashAttributes: ({ hashAttribute, fallbackAttribute }) => [hashAttribute || [], fallbackAttribute || []].flat(),
   show: ({ values, namespace, coverage, trackingKey, ...rule }) => ({
     trackingKey,
     ...(rule.hashAttribute === undefined ? {} : { hashAttribute: rule.hashAttribute }),
