@@ -65,6 +65,9 @@ import { plainKit, resourceKit } from './resources/index.ts';
 import { revisionEngine } from './revisions/index.ts';
 import { type DatabaseAway, followDatabase, joinDatabase, openStorage } from './storage.ts';
 import {
+  archetypeReferences,
+  archetypeRoutes,
+  archetypeService,
   attributeReferences,
   attributeService,
   namespaceRoutes,
@@ -131,6 +134,7 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
     customFieldReferences,
     roleReferences,
     attributeReferences,
+    archetypeReferences(newId),
     connectionReferences,
     featureReferences({ revisions, kinds, clock }),
     eventWebhookReferences(newId),
@@ -160,6 +164,7 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
   const plain = plainKit({ db, recorder });
   const texts = secretTexts(storage.secrets);
   const telling = { db, clock, log, newId, live, recorder, work, texts, outgoing, kit: plain };
+  const archetypes = archetypeService(plain, { newId, entitlements: granted });
   const webhooks = deliveryWebhooks({ ...telling, settings, delivery, listeners, connections });
   const events = eventWebhooks({ ...telling, calls: webhooks.calls });
 
@@ -173,6 +178,7 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
       ...accessRoutes(members, paginate),
       ...targetingRoutes(attributeService(kit)),
       ...namespaceRoutes(namespaceService(kit, { newId, paginate, users: [namespaceUsers] })),
+      ...archetypeRoutes(archetypes),
       ...featureRoutes({
         revisions,
         recorder,
