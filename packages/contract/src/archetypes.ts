@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { deletedResponse, description, idParams, timestamp } from './common.ts';
+import { deletedResponse, description, idParams, pageOf, pageQuery, timestamp } from './common.ts';
 import { operation } from './operation.ts';
 
 const attributes = z.record(z.string(), z.unknown());
@@ -97,5 +97,70 @@ export const deleteArchetype = operation({
   permission: 'manageArchetype',
   params: idParams,
   response: deletedResponse,
+  errors: [404],
+});
+
+/** What an evaluation gives. */
+const evaluationResult = z.strictObject({
+  value: z.unknown(),
+  on: z.boolean(),
+  off: z.boolean(),
+  source: z.enum([
+    'unknownFeature',
+    'defaultValue',
+    'force',
+    'override',
+    'experiment',
+    'prerequisite',
+    'cyclicPrerequisite',
+  ]),
+  ruleId: z.string(),
+  experiment: z.record(z.string(), z.unknown()).optional(),
+  experimentResult: z.record(z.string(), z.unknown()).optional(),
+});
+
+const simulatedEnvironment = z.strictObject({
+  env: z.string(),
+  enabled: z.boolean(),
+  defaultValue: z.unknown(),
+  /** Null: the feature is not served in this environment. */
+  result: evaluationResult.nullable(),
+  /** What came of each rule until one decided: what happened, and to which rule. */
+  log: z.array(z.tuple([z.string(), z.record(z.string(), z.unknown())])),
+});
+
+export const simulatedFeature = z
+  .strictObject({
+    featureId: z.string(),
+    /** The revision whose content was evaluated. */
+    version: z.int(),
+    environments: z.array(simulatedEnvironment),
+  })
+  .meta({ id: 'SimulatedFeature' });
+export type SimulatedFeature = z.output<typeof simulatedFeature>;
+
+export const simulateArchetype = operation({
+  id: 'simulateArchetype',
+  method: 'POST',
+  path: `${path}/{id}/simulate`,
+  tag: 'archetypes',
+  summary: 'Evaluate features for an archetype, in each environment, and say why each value comes about',
+  description:
+    'One feature, or page by page all that are not archived. `version` takes the content of one of its revisions, `evalDate` ' +
+    'says when schedules are judged; otherwise all is as it is served now. Prerequisites are left out and rules that have some ' +
+    'are skipped; with `skipRulesWithPrerequisites: false` such rules count as if their prerequisites held, and with ' +
+    '`scrubPrerequisites: false` they are evaluated as in SDKs. Nothing is changed or tracked.',
+  permission: 'readData',
+  params: idParams,
+  query: z.strictObject(pageQuery),
+  body: z.strictObject({
+    featureId: z.string().optional(),
+    version: z.int().min(1).optional(),
+    environment: z.string().optional(),
+    evalDate: timestamp.optional(),
+    scrubPrerequisites: z.boolean().default(true),
+    skipRulesWithPrerequisites: z.boolean().default(true),
+  }),
+  response: pageOf('results', simulatedFeature),
   errors: [404],
 });

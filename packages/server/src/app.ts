@@ -11,6 +11,7 @@ import {
   roleReferences,
 } from './access/index.ts';
 import {
+  boundedEvaluation,
   changesOnConnectionDeletion,
   connectionReferences,
   connectionService,
@@ -29,6 +30,7 @@ import {
   namespaceUsers,
   ruleKinds,
   scheduledChanges,
+  simulationRoutes,
 } from './flags/index.ts';
 import { createHttp, descriptionRoutes, healthRoutes, listen, pagination, rateLimiter } from './http/index.ts';
 import { eventWebhookReferences, eventWebhooks } from './insights/index.ts';
@@ -179,6 +181,14 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
       ...targetingRoutes(attributeService(kit)),
       ...namespaceRoutes(namespaceService(kit, { newId, paginate, users: [namespaceUsers] })),
       ...archetypeRoutes(archetypes),
+      ...simulationRoutes({
+        archetypes,
+        revisions,
+        kinds,
+        entitlements: granted,
+        paginate,
+        bounded: boundedEvaluation(clock),
+      }),
       ...featureRoutes({
         revisions,
         recorder,
