@@ -1,4 +1,5 @@
 /** The REST interface, declared once. */
+export * from './archetypes.ts';
 export * from './attributes.ts';
 export * from './code-references.ts';
 export { pageOf } from './common.ts';

@@ -1,3 +1,4 @@
+import * as archetypes from './archetypes.ts';
 import * as attributes from './attributes.ts';
 import * as codeReferences from './code-references.ts';
 import * as customFields from './custom-fields.ts';
@@ -26,6 +27,7 @@ const areas: readonly object[] = [
   attributes,
   namespaces,
   codeReferences,
+  archetypes,
   customFields,
   members,
   meta,

@@ -7,6 +7,7 @@ import { DEFAULT_HASH_ATTRIBUTE, hashValueOf } from './hash-attribute.ts';
 import type { AutoExperiment, EnteredExperiment, Experiment, ExperimentResult, ForceRule, Payload } from './payload.ts';
 import type { EvaluationPath } from './prerequisite.ts';
 import { type Redirect, redirectOf } from './redirect.ts';
+import type { Explanation, RuleOutcome } from './rule-outcome.ts';
 import { stickyBucketKey, stickyBucketText } from './sticky-buckets.ts';
 import type { User } from './user.ts';
 
@@ -22,6 +23,8 @@ export interface Evaluator {
    * throw comes through.
    */
   evaluate(featureKey: string, user: User): FeatureResult;
+  /** The same, with what came of each of the feature's rules. */
+  explain(featureKey: string, user: User): Explanation;
   /** Runs an experiment that is not in the payload (flags 8.5). It is compiled at each call. */
   run(experiment: Experiment, user: User): ExperimentResult;
   /** Runs the auto-run experiments and returns those that the user is in. */
@@ -64,11 +67,16 @@ export function compilePayload(payload: EvaluablePayload, options: ConditionOpti
   const hashAttributes = hashAttributesOf(payload);
 
   /** Flags 8.4 from step 2. */
-  function evaluateFeature(key: string, user: User, path: EvaluationPath | undefined): FeatureResult {
+  function evaluateFeature(
+    key: string,
+    user: User,
+    path: EvaluationPath | undefined,
+    outcomes?: RuleOutcome[],
+  ): FeatureResult {
     const forced = user.forcedFeatures;
     if (forced?.has(key)) return featureResult(forced.get(key) ?? null, 'override');
     const feature = features.get(key);
-    return feature === undefined ? UNKNOWN_FEATURE : evaluateRules(feature, user, path, evaluatePrerequisite);
+    return feature === undefined ? UNKNOWN_FEATURE : evaluateRules(feature, user, path, evaluatePrerequisite, outcomes);
   }
 
   function evaluatePrerequisite(key: string, user: User, path: EvaluationPath): FeatureResult {
@@ -84,6 +92,11 @@ export function compilePayload(payload: EvaluablePayload, options: ConditionOpti
     featureKeys: [...features.keys()],
 
     evaluate: (featureKey, user) => evaluateFeature(featureKey, user, undefined),
+
+    explain(featureKey, user) {
+      const outcomes: RuleOutcome[] = [];
+      return { result: evaluateFeature(featureKey, user, undefined, outcomes), outcomes };
+    },
 
     run(experiment, user) {
       const compiled = compileExperiment(experiment, scope);

@@ -11,8 +11,27 @@ import { queryStringOverride } from './query-string.ts';
 import { BLOCKED_STICKY_VERSION, changedDocument, NO_STICKY_VARIATION, stickyVariation } from './sticky-buckets.ts';
 import type { User } from './user.ts';
 
-/** Why a user is not in an experiment: plainly out, or assigned in a version that may not take part any more. */
-export type Exclusion = 'out' | 'blockedVersion';
+/** Why a user is not in an experiment. */
+export type Exclusion =
+  /** It has fewer than two variations. */
+  | 'fewVariations'
+  /** It does not run, or not for this user. */
+  | 'notRunning'
+  /** The page is not one of its pages. */
+  | 'url'
+  /** The variation that is forced on the user does not exist. */
+  | 'noSuchVariation'
+  /** The user has no value to hash. */
+  | 'noHashValue'
+  | 'namespace'
+  | 'notIncluded'
+  | 'condition'
+  | 'prerequisite'
+  | 'group'
+  /** The bucket belongs to no variation. */
+  | 'bucket'
+  /** Assigned in a version that may not take part any more. */
+  | 'blockedVersion';
 
 /**
  * Runs an experiment for a user, in the order of the specification (flags 8.5), and saves and tracks the assignment.
@@ -73,67 +92,72 @@ interface Choice {
 function chooseFor(compiled: CompiledExperiment, user: User, evaluate: EvaluatePrerequisite): Choice | Exclusion {
   const { experiment, key } = compiled;
   const count = experiment.variations.length;
-  if (count < 2 || user.enabled === false) return 'out';
-  if (compiled.matchesUrl !== undefined && !(user.url && compiled.matchesUrl(user.url))) return 'out';
+  if (count < 2) return 'fewVariations';
+  if (user.enabled === false) return 'notRunning';
+  if (compiled.matchesUrl !== undefined && !(user.url && compiled.matchesUrl(user.url))) return 'url';
 
   const asked = user.url ? queryStringOverride(key, user.url, count) : null;
   if (asked !== null) return forcedChoice(compiled, user, asked);
   const forced = user.forcedVariations;
   if (forced !== undefined && Object.hasOwn(forced, key)) return forcedChoice(compiled, user, forced[key]);
 
-  if (experiment.status === 'draft' || experiment.active === false) return 'out';
+  if (experiment.status === 'draft' || experiment.active === false) return 'notRunning';
   const hashAttribute = hashAttributeFor(compiled, user);
   const hashValue = hashValueOf(user.attributes, hashAttribute);
-  if (hashValue === '') return 'out';
+  if (hashValue === '') return 'noHashValue';
   const hashText = textOf(hashValue);
 
   const documents = stickyBucketsFor(compiled, user);
   const stuck = documents === undefined ? NO_STICKY_VARIATION : stickyVariation(documents, compiled, user.attributes);
-  if (stuck < 0 && !isEligible(compiled, user, hashText, evaluate)) return 'out';
-  if (experiment.url !== undefined && !(user.url && experiment.url.test(user.url))) return 'out';
+  const obstacle = stuck < 0 ? obstacleFor(compiled, user, hashText, evaluate) : undefined;
+  if (obstacle !== undefined) return obstacle;
+  if (experiment.url !== undefined && !(user.url && experiment.url.test(user.url))) return 'url';
 
-  if (compiled.hash === null) return 'out';
+  if (compiled.hash === null) return 'bucket';
   const bucket = bucketOf(compiled.hash, hashText);
   if (stuck === BLOCKED_STICKY_VERSION) return 'blockedVersion';
   const variation = stuck >= 0 ? stuck : chooseVariation(bucket, compiled.ranges);
-  if (variation < 0 || variation >= count) return 'out';
+  if (variation < 0 || variation >= count) return 'bucket';
 
   if (compiled.isForced) return forcedChoice(compiled, user, experiment.force);
-  if (user.qaMode || experiment.status === 'stopped') return 'out';
+  if (user.qaMode || experiment.status === 'stopped') return 'notRunning';
   return { variation, hashUsed: true, hashAttribute, hashValue, bucket, stickyBucketUsed: stuck >= 0 };
 }
 
 /** A forced index that is not that of a variation puts the user out. */
 function forcedChoice(compiled: CompiledExperiment, user: User, variation: number | undefined): Choice | Exclusion {
   const count = compiled.experiment.variations.length;
-  if (variation === undefined || !Number.isInteger(variation) || variation < 0 || variation >= count) return 'out';
+  if (variation === undefined || !Number.isInteger(variation) || variation < 0 || variation >= count) {
+    return 'noSuchVariation';
+  }
   const hashAttribute = hashAttributeFor(compiled, user);
   const hashValue = hashValueOf(user.attributes, hashAttribute);
   return { variation, hashUsed: false, hashAttribute, hashValue, bucket: undefined, stickyBucketUsed: false };
 }
 
 /** Step 10, which users with a sticky bucket skip. Filters replace the namespace. */
-function isEligible(
+function obstacleFor(
   compiled: CompiledExperiment,
   user: User,
   hashText: string,
   evaluate: EvaluatePrerequisite,
-): boolean {
+): Exclusion | undefined {
   const { filters, namespace, condition, prerequisites, experiment } = compiled;
   if (filters !== undefined) {
-    if (!passesFilters(filters, user.attributes)) return false;
+    if (!passesFilters(filters, user.attributes)) return 'namespace';
   } else if (namespace !== null && !isInNamespace(namespace, hashText)) {
-    return false;
+    return 'namespace';
   }
-  if (experiment.include !== undefined && !isIncludedBy(experiment.include)) return false;
-  if (condition !== undefined && !condition(user.attributes)) return false;
+  if (experiment.include !== undefined && !isIncludedBy(experiment.include)) return 'notIncluded';
+  if (condition !== undefined && !condition(user.attributes)) return 'condition';
   if (
     prerequisites !== undefined &&
     judgePrerequisites(prerequisites, user, new EvaluationPath(user), evaluate) !== 'held'
   ) {
-    return false;
+    return 'prerequisite';
   }
-  return experiment.groups === undefined || experiment.groups.some((group) => isInOldGroup(user, group));
+  const { groups } = experiment;
+  return groups === undefined || groups.some((group) => isInOldGroup(user, group)) ? undefined : 'group';
 }
 
 function isInOldGroup({ groups }: User, group: string): boolean {

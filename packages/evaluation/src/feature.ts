@@ -24,6 +24,7 @@ import {
   preparePrerequisites,
 } from './prerequisite.ts';
 import { isIncluded, type PreparedRollout, prepareRollout } from './rollout.ts';
+import type { RuleOutcome } from './rule-outcome.ts';
 import type { User } from './user.ts';
 
 /** A feature prepared for many users. */
@@ -75,33 +76,51 @@ export function compileFeature(key: string, definition: FeatureDefinition, scope
  * Evaluates a feature's rules for a user, in the order of the specification (flags 8.4, steps 4 and 5).
  *
  * @param begun the path that led here; absent for the feature that was asked for.
+ * @param outcomes is given what came of each rule that is looked at.
  */
 export function evaluateRules(
   feature: CompiledFeature,
   user: User,
   begun: EvaluationPath | undefined,
   evaluate: EvaluatePrerequisite,
+  outcomes?: RuleOutcome[],
 ): FeatureResult {
   let path = begun;
   for (const rule of feature.rules) {
     if (rule.prerequisites !== undefined) {
       path ??= new EvaluationPath(user, feature.key);
       const outcome = judgePrerequisites(rule.prerequisites, user, path, evaluate);
-      if (outcome === 'cyclic') return CYCLIC_PREREQUISITE;
-      if (outcome === 'blocked') return BLOCKED_BY_PREREQUISITE;
-      if (outcome === 'failed') continue;
+      if (outcome !== 'held') {
+        outcomes?.push(outcome === 'failed' ? 'prerequisite' : outcome);
+        if (outcome === 'cyclic') return CYCLIC_PREREQUISITE;
+        if (outcome === 'blocked') return BLOCKED_BY_PREREQUISITE;
+        continue;
+      }
     }
-    if (rule.filters !== undefined && !passesFilters(rule.filters, user.attributes)) continue;
-    const result =
-      rule.forced === undefined ? runRule(rule, feature.key, user, evaluate) : forceValue(rule.forced, user);
-    if (result !== undefined) return result;
+    const result = applyRule(rule, feature.key, user, evaluate);
+    if (typeof result !== 'string') {
+      outcomes?.push('applied');
+      return result;
+    }
+    outcomes?.push(result);
   }
   return feature.defaultResult;
 }
 
-function forceValue({ condition, rollout, tracks, result }: ForcedValue, user: User): FeatureResult | undefined {
-  if (condition !== undefined && !condition(user.attributes)) return undefined;
-  if (rollout !== undefined && !isIncluded(rollout, user)) return undefined;
+/** What a rule serves the user whose prerequisites hold, or why it does not. */
+function applyRule(
+  rule: CompiledRule,
+  featureKey: string,
+  user: User,
+  evaluate: EvaluatePrerequisite,
+): FeatureResult | RuleOutcome {
+  if (rule.filters !== undefined && !passesFilters(rule.filters, user.attributes)) return 'namespace';
+  return rule.forced === undefined ? runRule(rule, featureKey, user, evaluate) : forceValue(rule.forced, user);
+}
+
+function forceValue({ condition, rollout, tracks, result }: ForcedValue, user: User): FeatureResult | RuleOutcome {
+  if (condition !== undefined && !condition(user.attributes)) return 'condition';
+  if (rollout !== undefined && !isIncluded(rollout, user)) return 'rollout';
   if (tracks !== undefined && user.trackExperiment !== undefined) {
     for (const entered of tracks) user.trackExperiment(entered.experiment, entered.result);
   }
@@ -113,11 +132,12 @@ function runRule(
   featureKey: string,
   user: User,
   evaluate: EvaluatePrerequisite,
-): FeatureResult | undefined {
+): FeatureResult | RuleOutcome {
   const experiment = rule.bandit === undefined ? rule.experiment : leafFor(rule.bandit, user.attributes);
-  if (experiment === undefined) return undefined;
+  if (experiment === undefined) return 'servesNothing';
   const result = enterExperiment(experiment.compiled, user, featureKey, evaluate);
-  if (typeof result === 'string' || result.passthrough) return undefined;
+  if (typeof result === 'string') return result;
+  if (result.passthrough) return 'passthrough';
   const on = Boolean(result.value);
   return {
     value: result.value,

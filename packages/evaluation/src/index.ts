@@ -38,6 +38,7 @@ export {
   type RegularExpressionFactory,
 } from './regular-expression.ts';
 export { type RemoteEvaluation, type RemoteEvaluationRequest, remoteEvaluation } from './remote-evaluation.ts';
+export type { Explanation, RuleOutcome } from './rule-outcome.ts';
 export { stickyBucketKey } from './sticky-buckets.ts';
 export { compileUrlTargets, type UrlPredicate } from './url-targeting.ts';
 export type { Attributes, ExperimentOverride, TrackExperiment, User } from './user.ts';

@@ -11,6 +11,7 @@ import {
   roleReferences,
 } from './access/index.ts';
 import {
+  boundedEvaluation,
   changesOnConnectionDeletion,
   connectionReferences,
   connectionService,
@@ -29,6 +30,7 @@ import {
   namespaceUsers,
   ruleKinds,
   scheduledChanges,
+  simulationRoutes,
 } from './flags/index.ts';
 import { createHttp, descriptionRoutes, healthRoutes, listen, pagination, rateLimiter } from './http/index.ts';
 import { eventWebhookReferences, eventWebhooks } from './insights/index.ts';
@@ -65,6 +67,9 @@ import { plainKit, resourceKit } from './resources/index.ts';
 import { revisionEngine } from './revisions/index.ts';
 import { type DatabaseAway, followDatabase, joinDatabase, openStorage } from './storage.ts';
 import {
+  archetypeReferences,
+  archetypeRoutes,
+  archetypeService,
   attributeReferences,
   attributeService,
   namespaceRoutes,
@@ -131,6 +136,7 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
     customFieldReferences,
     roleReferences,
     attributeReferences,
+    archetypeReferences(newId),
     connectionReferences,
     featureReferences({ revisions, kinds, clock }),
     eventWebhookReferences(newId),
@@ -160,6 +166,7 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
   const plain = plainKit({ db, recorder });
   const texts = secretTexts(storage.secrets);
   const telling = { db, clock, log, newId, live, recorder, work, texts, outgoing, kit: plain };
+  const archetypes = archetypeService(plain, { newId, entitlements: granted });
   const webhooks = deliveryWebhooks({ ...telling, settings, delivery, listeners, connections });
   const events = eventWebhooks({ ...telling, calls: webhooks.calls });
 
@@ -173,6 +180,15 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
       ...accessRoutes(members, paginate),
       ...targetingRoutes(attributeService(kit)),
       ...namespaceRoutes(namespaceService(kit, { newId, paginate, users: [namespaceUsers] })),
+      ...archetypeRoutes(archetypes),
+      ...simulationRoutes({
+        archetypes,
+        revisions,
+        kinds,
+        entitlements: granted,
+        paginate,
+        bounded: boundedEvaluation(clock),
+      }),
       ...featureRoutes({
         revisions,
         recorder,

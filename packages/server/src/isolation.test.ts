@@ -1,5 +1,6 @@
 import {
   createCustomField,
+  deleteArchetype,
   deleteAttribute,
   deleteCustomField,
   deleteEnvironment,
@@ -10,6 +11,7 @@ import {
   deleteSdkConnection,
   deleteSdkWebhook,
   deleteWebhookSecret,
+  getArchetype,
   getCodeRefs,
   getCustomField,
   getEventWebhook,
@@ -27,6 +29,7 @@ import {
   getStaleFeaturesV1,
   getVersion,
   getWebhookSecret,
+  listArchetypes,
   listAttributes,
   listCodeRefs,
   listCustomFields,
@@ -43,6 +46,7 @@ import {
   lookupSdkConnectionByKey,
   type Operation,
   operations,
+  postArchetype,
   postAttribute,
   postCodeRefs,
   postEnvironment,
@@ -54,6 +58,7 @@ import {
   postSdkConnection,
   postSdkWebhook,
   postWebhookSecret,
+  putArchetype,
   putAttribute,
   putEnvironment,
   putEventWebhook,
@@ -62,6 +67,7 @@ import {
   putSdkConnection,
   putSdkWebhook,
   putWebhookSecret,
+  simulateArchetype,
   testEventWebhook,
   testSdkWebhook,
   toggleFeature,
@@ -80,6 +86,7 @@ interface Belongings {
   readonly attribute: string;
   readonly namespace: string;
   readonly customField: string;
+  readonly archetype: string;
   readonly feature: string;
   readonly connection: string;
   readonly key: string;
@@ -153,6 +160,15 @@ const crossings = new Map<Operation, Crossing>([
   [getCustomField, ({ customField: id }) => ({ status: 404, input: { params: { id } } })],
   [updateCustomField, ({ customField: id }) => ({ status: 404, input: { params: { id }, body: { name: 'Taken' } } })],
   [deleteCustomField, ({ customField: id }) => ({ status: 404, input: { params: { id } } })],
+  [listArchetypes, () => ({ status: 200 })],
+  [
+    postArchetype,
+    ({ project }) => ({ status: 400, input: { body: { name: 'Own', isPublic: true, projects: [project] } } }),
+  ],
+  [getArchetype, ({ archetype: id }) => ({ status: 404, input: { params: { id } } })],
+  [putArchetype, ({ archetype: id }) => ({ status: 404, input: { params: { id }, body: { name: 'Taken' } } })],
+  [simulateArchetype, ({ archetype: id }) => ({ status: 404, input: { params: { id }, body: {} } })],
+  [deleteArchetype, ({ archetype: id }) => ({ status: 404, input: { params: { id } } })],
   [listSdkConnections, ({ project }) => ({ status: 200, input: { query: { projectId: project } } })],
   [postSdkConnection, ({ environment }) => ({ status: 400, input: { body: { ...connection, environment } } })],
   [getSdkConnection, ({ connection: id }) => ({ status: 404, input: { params: { id } } })],
@@ -257,6 +273,9 @@ describe('organizations', () => {
     await other.admin.call(createCustomField, {
       body: { id: 'their-field', name: 'Secret plans', type: 'text', required: false, sections: ['feature'] },
     });
+    const { archetype } = await other.admin.call(postArchetype, {
+      body: { name: 'Secret plans', isPublic: true, attributes: { plan: 'Secret plans' } },
+    });
     const { id } = await newFeature(other, {
       id: 'their-feature',
       description: 'Secret plans',
@@ -280,6 +299,7 @@ describe('organizations', () => {
       attribute: 'theirAttribute',
       namespace: namespace.id,
       customField: 'their-field',
+      archetype: archetype.id,
       feature: id,
       connection: connectionId,
       key,

@@ -1,4 +1,7 @@
-/** Features and their rules, and the pure compiler of payloads. Declares the ports `RuleKind` and `DeliveredFeatures`. */
+/**
+ * Features and their rules, and the pure compiler of payloads. Declares the ports `RuleKind`, `DeliveredFeatures` and
+ * `BoundedEvaluation`.
+ */
 export { codeReferenceService } from './code-references/code-references.ts';
 export { codeReferenceRoutes } from './code-references/routes.ts';
 export type { DeliveredFeatures } from './delivered-features.ts';
@@ -12,3 +15,5 @@ export { featureReferences } from './references.ts';
 export { featureRoutes } from './routes.ts';
 export { type RuleKinds, ruleKinds } from './rule-kinds.ts';
 export { scheduledChanges } from './scheduled-changes.ts';
+export type { BoundedEvaluation } from './simulation/bounded-evaluation.ts';
+export { simulationRoutes } from './simulation/routes.ts';

@@ -1,5 +1,5 @@
 import type { BodyOf, Environment, postEnvironment, putEnvironment } from '@halyard/contract';
-import { invalid, quoted } from '../platform/index.ts';
+import { invalid, quoted, quotedList } from '../platform/index.ts';
 import { type Live, type StateReader, stateKind, together, type Written } from '../record/index.ts';
 import { demand, type Requester } from '../requester/index.ts';
 import { type Resource, type ResourceKit, type ResourceService, sent } from '../resources/index.ts';
@@ -27,6 +27,16 @@ export type LiveEnvironment = Live<EnvironmentState>;
 
 /** The environments in the order of the organization. */
 export const environmentsOf = (states: StateReader): readonly LiveEnvironment[] => states.all(environmentKind);
+
+/**
+ * @param before those that were named already, and are not asked about again, since they may have been deleted meanwhile
+ * @throws Refusal (invalid) listing those of the ids that name no environment
+ */
+export function requireEnvironments(states: StateReader, ids: readonly string[], before: readonly string[] = []): void {
+  const unknown = ids.filter((id) => !before.includes(id) && states.get(environmentKind, id) === null);
+  if (unknown.length > 0)
+    throw invalid(`Unknown environment: ${quotedList(unknown)}. Use the ids that GET /v1/environments lists.`);
+}
 
 export interface EnvironmentService {
   list(requester: Requester): Environment[];

@@ -10,6 +10,7 @@ export {
   environmentService,
   environmentsOf,
   type LiveEnvironment,
+  requireEnvironments,
 } from './environments.ts';
 export { type OrganizationService, organizationService } from './organizations.ts';
 export {

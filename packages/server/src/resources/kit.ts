@@ -21,6 +21,8 @@ export interface Resource<State> {
   readonly kind: StateKind<State>;
   /** What the audit log calls it. */
   readonly auditName: string;
+  /** Its entries say `created`, `updated` and `deleted`, as those of some kinds do. */
+  readonly auditsInPast?: true;
   /** Its name for the audit log, where it has one beside its id. */
   name?(state: State): string;
   /** Members of its state that the audit log must not keep. */
@@ -146,7 +148,7 @@ function resourceService<State extends object, Shown>(
 
 /** Says in the audit log what became of a plain resource. */
 export function auditEntry<State extends object>(
-  { auditName, name, secrets = [] }: Resource<State>,
+  { auditName, auditsInPast, name, secrets = [] }: Resource<State>,
   action: 'create' | 'update' | 'delete',
   id: string,
   pre: State | null,
@@ -156,7 +158,7 @@ export function auditEntry<State extends object>(
     Object.fromEntries(Object.entries(state).filter(([key]) => !secrets.some((secret) => secret === key)));
   const named = post ?? pre;
   return {
-    event: `${auditName}.${action}`,
+    event: `${auditName}.${action}${auditsInPast === true ? 'd' : ''}`,
     entity: { object: auditName, id, ...(name === undefined || named === null ? {} : { name: name(named) }) },
     ...(pre === null ? {} : { pre: kept(pre) }),
     ...(post === null ? {} : { post: kept(post) }),

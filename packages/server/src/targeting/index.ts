@@ -1,4 +1,5 @@
-/** What rules target by: attributes, conditions over them, namespaces. Declares the port `NamespaceUsers`. */
+/** What rules target by: attributes, conditions over them, namespaces; archetypes to try rules out with. Declares the port `NamespaceUsers`. */
+export { type ArchetypeService, archetypeReferences, archetypeService } from './archetypes.ts';
 export {
   type AttributeState,
   attributeKind,
@@ -20,4 +21,4 @@ export {
   namespaceService,
 } from './namespaces.ts';
 export { requireRegistered } from './registered-attributes.ts';
-export { namespaceRoutes, targetingRoutes } from './routes.ts';
+export { archetypeRoutes, namespaceRoutes, targetingRoutes } from './routes.ts';

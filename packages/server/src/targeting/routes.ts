@@ -1,17 +1,23 @@
 import {
+  deleteArchetype,
   deleteAttribute,
   deleteNamespace,
+  getArchetype,
   getNamespace,
   getNamespaceMemberships,
+  listArchetypes,
   listAttributes,
   listNamespaces,
+  postArchetype,
   postAttribute,
   postNamespace,
   postNamespaceRotateSeed,
+  putArchetype,
   putAttribute,
   putNamespace,
 } from '@halyard/contract';
 import { bind, type Route } from '../http/index.ts';
+import type { ArchetypeService } from './archetypes.ts';
 import type { AttributeService } from './attributes.ts';
 import type { NamespaceService } from './namespaces.ts';
 
@@ -27,6 +33,21 @@ export function targetingRoutes(attributes: AttributeService): Route[] {
     bind(deleteAttribute, async (call) => {
       call.landed(await attributes.delete(call.requester, call.params.property));
       return { deletedProperty: call.params.property };
+    }),
+  ];
+}
+
+export function archetypeRoutes(archetypes: ArchetypeService): Route[] {
+  return [
+    bind(listArchetypes, async (call) => ({ archetypes: await archetypes.list(call.requester) })),
+    bind(postArchetype, async (call) => ({ archetype: await archetypes.create(call.requester, call.body) })),
+    bind(getArchetype, async (call) => ({ archetype: await archetypes.get(call.requester, call.params.id) })),
+    bind(putArchetype, async (call) => ({
+      archetype: await archetypes.update(call.requester, call.params.id, call.body),
+    })),
+    bind(deleteArchetype, async (call) => {
+      await archetypes.delete(call.requester, call.params.id);
+      return { deletedId: call.params.id };
     }),
   ];
 }

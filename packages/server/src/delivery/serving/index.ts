@@ -9,6 +9,7 @@ import { streamRoute } from './stream-route.ts';
 import { timeBound } from './time-bound.ts';
 
 export { answerOf, Bodies, membersOf } from './bodies.ts';
+export { boundedEvaluation } from './bounded-evaluation.ts';
 export { minVersionHeader, reach, readMinVersion } from './min-version.ts';
 export { payloadFacts, payloadHashedHeader, payloadVersionHeader } from './payload-headers.ts';
 export { type Ciphertexts, encrypted, type PayloadText, payloadHash, payloadMembers } from './payload-text.ts';

@@ -1,5 +1,4 @@
 import type { Clock } from '../../platform/index.ts';
-import type { ServedConnection } from './source.ts';
 
 /** Milliseconds in which time is counted together. */
 const windowLength = 2_000;
@@ -7,6 +6,11 @@ const windowLength = 2_000;
 export const mostOfConnection = 250;
 /** What all connections may use together: the process serves others too. */
 const mostOfProcess = 500;
+
+/** Whom the time of an evaluation is charged to: a connection, mostly. */
+export interface Payer {
+  readonly id: string;
+}
 
 /** Counts the time of slow evaluations, during which a process does nothing else. */
 export class SlowTime {
@@ -20,7 +24,7 @@ export class SlowTime {
   }
 
   /** Milliseconds that a connection may use now; too little to begin where it is below 1. */
-  left({ id }: ServedConnection): number {
+  left({ id }: Payer): number {
     const passed = this.#passed();
     if (passed < 0 || passed >= windowLength) {
       this.#begin = this.#now();
@@ -30,7 +34,7 @@ export class SlowTime {
     return Math.min(mostOfConnection - (this.#usedBy.get(id) ?? 0), mostOfProcess - this.#used);
   }
 
-  use({ id }: ServedConnection, milliseconds: number): void {
+  use({ id }: Payer, milliseconds: number): void {
     this.#used += milliseconds;
     this.#usedBy.set(id, (this.#usedBy.get(id) ?? 0) + milliseconds);
   }

@@ -1,8 +1,7 @@
 import { createContext, Script } from 'node:vm';
 import { nativeRegularExpression, type RegularExpression, type RegularExpressionFactory } from '@halyard/evaluation';
 import { type Clock, invalid, Refusal } from '../../platform/index.ts';
-import { mostOfConnection, SlowTime } from './slow-time.ts';
-import type { ServedConnection } from './source.ts';
+import { mostOfConnection, type Payer, SlowTime } from './slow-time.ts';
 
 /**
  * Regular expressions of conditions are refused where they could take exponential time; polynomial time is enough to stand
@@ -52,7 +51,7 @@ export interface TimeBound {
    * @throws Refusal (invalid) when the time is over
    * @throws Refusal (tooMany) where the connection has used up its time for such evaluations
    */
-  whole<Result>(connection: ServedConnection, evaluate: () => Result): Result;
+  whole<Result>(connection: Payer, evaluate: () => Result): Result;
   /**
    * The results of all parts of one evaluation, in their order.
    *
@@ -60,7 +59,7 @@ export interface TimeBound {
    * @throws Refusal (tooMany) where the connection has used up its time for such evaluations
    */
   each<Part, Result>(
-    connection: ServedConnection,
+    connection: Payer,
     parts: readonly Part[],
     evaluate: (part: Part) => Result,
     otherwise: (part: Part) => Result,
@@ -78,7 +77,7 @@ export function timeBound({
   const slowTime = new SlowTime(clock);
 
   /** Does what needs a limit, within what the connection has left, which is charged for it. */
-  function spend(connection: ServedConnection, work: (limit: number) => void): void {
+  function spend(connection: Payer, work: (limit: number) => void): void {
     const left = slowTime.left(connection);
     if (left < 1) throw usedUp(slowTime.secondsToNext);
     const begin = stopwatch();

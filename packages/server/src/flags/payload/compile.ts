@@ -20,6 +20,14 @@ export interface PayloadCompiler {
   readonly servesAnything: boolean;
   /** The definition of a feature; null: it is not in the payload. */
   feature(id: string): FeatureDefinition | null;
+  /** The same, with where its rules come from. */
+  traced(id: string): TracedDefinition | null;
+}
+
+/** A definition, and of each of its rules the stored rule that it comes from; null: it is a gate. */
+export interface TracedDefinition {
+  readonly definition: FeatureDefinition;
+  readonly sources: readonly (StoredRule | null)[];
 }
 
 /** A feature that is delivered, and how the environment sees it. */
@@ -137,6 +145,10 @@ export function payloadCompiler(
     servesAnything: reaches(served),
 
     feature(id) {
+      return this.traced(id)?.definition ?? null;
+    },
+
+    traced(id) {
       const feature = delivered(id);
       if (feature === null) return null;
       const { state } = feature;
@@ -160,10 +172,12 @@ export function payloadCompiler(
       const gates = parentConditions(required).map((parent) => ({ parentConditions: [{ ...parent, gate: true }] }));
       const rules = [...gates, ...compiled.flatMap(({ rule }) => rule ?? [])];
       const more = metadata(feature);
-      return withKnownKeys(
+      const definition = withKnownKeys(
         { defaultValue, ...(rules.length === 0 ? {} : { rules }), ...(more === null ? {} : { metadata: more }) },
         options,
       );
+      const kept = state.rules.filter((_, index) => compiled[index]?.rule !== null);
+      return { definition, sources: [...gates.map(() => null), ...kept] };
     },
   };
 }

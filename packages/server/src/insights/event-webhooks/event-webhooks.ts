@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { BodyOf, EventWebhook, EventWebhookLog, postEventWebhook, putEventWebhook } from '@halyard/contract';
 import { attemptsOf, forgetAttempts, lastRuns, showAttempt, type WebhookCalls } from '../../delivery/index.ts';
-import { environmentKind, requireProjects } from '../../organization/index.ts';
-import { type Db, invalid, quotedList, type SecretTexts } from '../../platform/index.ts';
+import { requireEnvironments, requireProjects } from '../../organization/index.ts';
+import type { Db, SecretTexts } from '../../platform/index.ts';
 import type { Recorder, StateReader } from '../../record/index.ts';
 import { demand, type Requester } from '../../requester/index.ts';
 import { type PlainKit, sent } from '../../resources/index.ts';
@@ -130,10 +130,6 @@ type Judged = Omit<EventWebhookState, 'signingKey'>;
 /** @throws Refusal (invalid) where it names what does not exist, unless it did so before; or cannot be sent to */
 function check(after: Judged, before: Judged | null, states: StateReader, calls: WebhookCalls): void {
   requireProjects(states, after.projects, before?.projects);
-  const unknown = after.environments
-    .filter((id) => before?.environments.includes(id) !== true)
-    .filter((id) => states.get(environmentKind, id) === null);
-  if (unknown.length > 0)
-    throw invalid(`Unknown environment: ${quotedList(unknown)}. Use the ids that GET /v1/environments lists.`);
+  requireEnvironments(states, after.environments, before?.environments);
   calls.check('url', { url: after.url, headers: after.headers });
 }
