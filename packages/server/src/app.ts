@@ -24,6 +24,7 @@ import {
 import {
   codeReferenceRoutes,
   codeReferenceService,
+  featureGroupReferences,
   featureReferences,
   featureRoutes,
   namespaceUsers,
@@ -69,6 +70,8 @@ import {
   attributeService,
   namespaceRoutes,
   namespaceService,
+  savedGroupReferences,
+  savedGroupRoutes,
   targetingRoutes,
 } from './targeting/index.ts';
 import { versionRoute } from './version.ts';
@@ -131,6 +134,7 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
     customFieldReferences,
     roleReferences,
     attributeReferences,
+    savedGroupReferences({ revisions }),
     connectionReferences,
     featureReferences({ revisions, kinds, clock }),
     eventWebhookReferences(newId),
@@ -173,6 +177,14 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
       ...accessRoutes(members, paginate),
       ...targetingRoutes(attributeService(kit)),
       ...namespaceRoutes(namespaceService(kit, { newId, paginate, users: [namespaceUsers] })),
+      ...savedGroupRoutes({
+        revisions,
+        recorder,
+        entitlements: granted,
+        paginate,
+        newId,
+        references: [featureGroupReferences],
+      }),
       ...featureRoutes({
         revisions,
         recorder,

@@ -1,4 +1,5 @@
 import {
+  archiveSavedGroup,
   createCustomField,
   deleteAttribute,
   deleteCustomField,
@@ -7,6 +8,7 @@ import {
   deleteFeature,
   deleteNamespace,
   deleteProject,
+  deleteSavedGroup,
   deleteSdkConnection,
   deleteSdkWebhook,
   deleteWebhookSecret,
@@ -19,6 +21,8 @@ import {
   getNamespace,
   getNamespaceMemberships,
   getProject,
+  getSavedGroup,
+  getSavedGroupReferences,
   getSdkConnection,
   getSdkPayload,
   getSdkPayloadForEvaluation,
@@ -36,6 +40,7 @@ import {
   listMembers,
   listNamespaces,
   listProjects,
+  listSavedGroups,
   listSdkConnections,
   listSdkWebhookDeliveries,
   listSdkWebhooks,
@@ -51,6 +56,7 @@ import {
   postNamespace,
   postNamespaceRotateSeed,
   postProject,
+  postSavedGroup,
   postSdkConnection,
   postSdkWebhook,
   postWebhookSecret,
@@ -65,8 +71,10 @@ import {
   testEventWebhook,
   testSdkWebhook,
   toggleFeature,
+  unarchiveSavedGroup,
   updateCustomField,
   updateFeature,
+  updateSavedGroup,
 } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WrongInput } from '../testing/client.ts';
@@ -80,6 +88,7 @@ interface Belongings {
   readonly attribute: string;
   readonly namespace: string;
   readonly customField: string;
+  readonly savedGroup: string;
   readonly feature: string;
   readonly connection: string;
   readonly key: string;
@@ -153,6 +162,22 @@ const crossings = new Map<Operation, Crossing>([
   [getCustomField, ({ customField: id }) => ({ status: 404, input: { params: { id } } })],
   [updateCustomField, ({ customField: id }) => ({ status: 404, input: { params: { id }, body: { name: 'Taken' } } })],
   [deleteCustomField, ({ customField: id }) => ({ status: 404, input: { params: { id } } })],
+  [listSavedGroups, () => ({ status: 200 })],
+  [
+    postSavedGroup,
+    ({ savedGroup }) => ({
+      status: 400,
+      input: { body: { name: 'Own', condition: `{"$savedGroups":["${savedGroup}"]}` } },
+    }),
+  ],
+  [updateSavedGroup, ({ savedGroup: id }) => ({ status: 404, input: { params: { id }, body: { name: 'Taken' } } })],
+  [archiveSavedGroup, ({ savedGroup: id }) => ({ status: 404, input: { params: { id }, body: {} } })],
+  ...[getSavedGroup, deleteSavedGroup, unarchiveSavedGroup, getSavedGroupReferences].map(
+    (operation): [Operation, Crossing] => [
+      operation,
+      ({ savedGroup: id }) => ({ status: 404, input: { params: { id } } }),
+    ],
+  ),
   [listSdkConnections, ({ project }) => ({ status: 200, input: { query: { projectId: project } } })],
   [postSdkConnection, ({ environment }) => ({ status: 400, input: { body: { ...connection, environment } } })],
   [getSdkConnection, ({ connection: id }) => ({ status: 404, input: { params: { id } } })],
@@ -232,6 +257,16 @@ const references: [string, (theirs: Belongings) => object][] = [
     }),
   ],
   ['custom field', ({ customField: id }) => ({ customFields: { [id]: 'x' } })],
+  [
+    'saved group of a rule',
+    ({ savedGroup: id }) => ({
+      rules: [{ type: 'force', value: 'true', savedGroups: [{ match: 'all', ids: [id] }] }],
+    }),
+  ],
+  [
+    'saved group in the condition of a rule',
+    ({ savedGroup: id }) => ({ rules: [{ type: 'force', value: 'true', condition: `{"id":{"$inGroup":"${id}"}}` }] }),
+  ],
   ['owner', ({ owner }) => ({ owner })],
 ];
 
@@ -257,6 +292,9 @@ describe('organizations', () => {
     await other.admin.call(createCustomField, {
       body: { id: 'their-field', name: 'Secret plans', type: 'text', required: false, sections: ['feature'] },
     });
+    const { savedGroup } = await other.admin.call(postSavedGroup, {
+      body: { name: 'Secret plans', attributeKey: 'id', values: ['secret plans'] },
+    });
     const { id } = await newFeature(other, {
       id: 'their-feature',
       description: 'Secret plans',
@@ -280,6 +318,7 @@ describe('organizations', () => {
       attribute: 'theirAttribute',
       namespace: namespace.id,
       customField: 'their-field',
+      savedGroup: savedGroup.id,
       feature: id,
       connection: connectionId,
       key,

@@ -1,4 +1,4 @@
-/** What rules target by: attributes, conditions over them, namespaces. Declares the port `NamespaceUsers`. */
+/** What rules target by: attributes, conditions, saved groups, namespaces. Declares the ports `GroupReferences` and `NamespaceUsers`. */
 export {
   type AttributeState,
   attributeKind,
@@ -7,6 +7,7 @@ export {
   defaultAttributes,
 } from './attributes.ts';
 export { attributesIn, readCondition } from './condition.ts';
+export { conditionIn, groupsNamedIn, listsAskedBy, nestedGroups, withGroupValues } from './condition-groups.ts';
 export {
   admitNamespace,
   compiledNamespace,
@@ -21,3 +22,14 @@ export {
 } from './namespaces.ts';
 export { requireRegistered } from './registered-attributes.ts';
 export { namespaceRoutes, targetingRoutes } from './routes.ts';
+export { numberOf } from './saved-groups/admit-group.ts';
+export type { GroupReferences } from './saved-groups/group-users.ts';
+export { deepestNesting } from './saved-groups/nesting.ts';
+export { savedGroupReferences } from './saved-groups/references.ts';
+export { savedGroupRoutes } from './saved-groups/routes.ts';
+export {
+  groupFinder,
+  type SavedGroupContent,
+  type SavedGroupState,
+  savedGroupKind,
+} from './saved-groups/saved-group.ts';
