@@ -82,16 +82,21 @@ export class CompiledConnection {
     const lists = states.kinds.get(savedGroupKind.name);
     const texts = new Map<string, string>();
     for (const id of used) {
-      const state = lists?.get(id)?.state;
-      if (state === undefined) continue;
-      const known = this.#values.get(id);
-      const text =
-        known?.state === state ? known.text : `${JSON.stringify(id)}:${JSON.stringify(compiler.groupValues(id))}`;
-      this.#values.set(id, { state, text });
-      texts.set(id, text);
+      const text = this.#valuesText(id, lists?.get(id)?.state, compiler);
+      if (text !== null) texts.set(id, text);
     }
     for (const id of this.#values.keys()) if (!used.has(id)) this.#values.delete(id);
     return `{${inOrder(lists?.keys() ?? [], texts).join(',')}}`;
+  }
+
+  #valuesText(id: string, state: unknown, compiler: PayloadCompiler): string | null {
+    const known = this.#values.get(id);
+    if (known !== undefined && known.state === state) return known.text;
+    const values = compiler.groupValues(id);
+    if (values === null) return null;
+    const text = `${JSON.stringify(id)}:${JSON.stringify(values)}`;
+    this.#values.set(id, { state, text });
+    return text;
   }
 }
 

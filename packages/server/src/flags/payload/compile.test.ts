@@ -382,19 +382,22 @@ describe('secure attributes', () => {
   } as const;
   const condition = (input: object, settings = { secureAttributeSalt: 'salt' }, hashSecureAttributes = true) => {
     const features = { f: { rules: [force({ condition: JSON.stringify(input) })] } };
-    const [rule] = compile({ attributes, settings, features }, { hashSecureAttributes }).f?.rules ?? [];
+    const savedGroups = { grp_1: { attributeKey: 'email', values: [email] } };
+    const [rule] =
+      compile({ attributes, settings, savedGroups, features }, { hashSecureAttributes, savedGroupReferences: true }).f
+        ?.rules ?? [];
     return (rule as { condition?: unknown } | undefined)?.condition;
   };
 
-  test('are hashed in every operand that is a value of theirs, and nothing else is ', () => {
+  test('are hashed in every operand that is a value of theirs, and nothing else is [flags M88]', () => {
     expect(condition({ email })).toEqual({ email: hashed });
     expect(condition({ email: { $in: [email, 5] } })).toEqual({ email: { $in: [hashed, 5] } });
     expect(condition({ email: { $eq: email }, country: email })).toEqual({ email: { $eq: hashed }, country: email });
     expect(condition({ $or: [{ email }, { $not: { 'roles.0': email } }, { country: email }] })).toEqual({
       $or: [{ email: hashed }, { $not: { 'roles.0': hashed } }, { country: email }],
     });
-    expect(condition({ email: { $type: 'string', $not: { $eq: email } } })).toEqual({
-      email: { $type: 'string', $not: { $eq: hashed } },
+    expect(condition({ email: { $inGroup: 'grp_1', $type: 'string', $not: { $eq: email } } })).toEqual({
+      email: { $inGroup: 'grp_1', $type: 'string', $not: { $eq: hashed } },
     });
     expect(condition({ roles: { $elemMatch: { $in: [email] } } })).toEqual({
       roles: { $elemMatch: { $in: [hashed] } },

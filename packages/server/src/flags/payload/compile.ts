@@ -19,8 +19,8 @@ export interface PayloadCompiler {
   readonly servesAnything: boolean;
   /** The definition of a feature; null: it is not in the payload. */
   feature(id: string): FeatureDefinition | null;
-  /** The values of a saved group that is a list. */
-  groupValues(id: string): readonly (string | number)[];
+  /** The values of a saved group that is a list; null: it is none. */
+  groupValues(id: string): readonly (string | number)[] | null;
 }
 
 /** A feature that is delivered, and how the environment sees it. */

@@ -20,8 +20,8 @@ import { storedCondition } from './stored-condition.ts';
 export interface CompiledTargeting {
   /** What SDKs ask of users; null: nothing, it is everyone. */
   condition(rule: Pick<RuleBase, 'condition' | 'savedGroupTargeting'>): Condition | null;
-  /** The values of a group that is a list, as SDKs get them. */
-  groupValues(group: string): readonly (string | number)[];
+  /** The values of a list, as SDKs get them; null: the group is none. */
+  groupValues(group: string): readonly (string | number)[] | null;
 }
 
 /** The groups in whose conditions another one is written out, from the outside in; `null` stands for the rule. */
@@ -118,7 +118,10 @@ export function compiledTargeting(
       const whole = conditions.length === 1 ? first : { $and: conditions };
       return secured.condition(withGroupValues(whole, valuesInPlace));
     },
-    groupValues: (id) => secured.values(find(id)?.attributeKey ?? '', plainValues(id)),
+    groupValues(id) {
+      const group = find(id);
+      return group?.type === 'list' ? secured.values(group.attributeKey, plainValues(id)) : null;
+    },
   };
 }
 
