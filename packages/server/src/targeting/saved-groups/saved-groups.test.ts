@@ -357,12 +357,17 @@ describe('saved groups', () => {
     });
 
     test('never so that they grow without bounds where they nest each other many times', async () => {
-      let nested = (await newGroup({ condition: JSON.stringify({ country: 'x'.repeat(5_000) }) })).id;
+      const condition = (length: number) => JSON.stringify({ country: 'x'.repeat(length) });
+      const { id } = await newGroup({ condition: condition(1_000) });
+      let nested = id;
       for (let round = 0; round < 2; round++) {
         nested = (await newGroup({ condition: nesting(...Array.from({ length: 40 }, () => nested)) })).id;
       }
       const body = { name: 'Test', condition: nesting(...Array.from({ length: 40 }, () => nested)) };
       expect((await service.admin.refused(400, postSavedGroup, { body })).message).toContain('too large');
+      const below = { params: { id }, body: { condition: condition(3_000) } };
+      expect((await service.admin.refused(400, updateSavedGroup, below)).message).toContain('nests this one');
+      await update(id, { condition: condition(2_000) });
     });
 
     test('by who may draft and publish in their projects, those before and those after', async () => {
@@ -425,7 +430,7 @@ describe('saved groups', () => {
       expect(statuses.filter((status) => status !== 200 && status !== 409)).toEqual([]);
       const { revisions } = await service.history(group.id);
       expect(revisions.length).toBe(1 + statuses.filter((status) => status === 200).length);
-      expect((await get(group.id)).values).toEqual((revisions.at(-1)?.content as SavedGroup).values);
+      expect(revisions.at(-1)?.content).toMatchObject({ values: (await get(group.id)).values });
     });
   });
 
@@ -502,7 +507,7 @@ describe('saved groups', () => {
     test('at once where the organization lets the API skip reviews', async () => {
       await service.setSettings({ restApiBypassesReviews: true });
       const { id } = await newGroup();
-      await service.admin.call(deleteSavedGroup, { params: { id } });
+      expect(await service.admin.call(deleteSavedGroup, { params: { id } })).toEqual({ deletedId: id });
     });
 
     test('never while something refers to them, if only an archived feature; only counts are told [flags M108]', async () => {

@@ -7,8 +7,8 @@ import type { GroupReferences } from './group-users.ts';
 
 /** What the services of saved groups work with. */
 export interface SavedGroupTools {
-  readonly revisions: Revisions;
-  readonly recorder: Recorder;
+  readonly revisions: Pick<Revisions, 'land' | 'forget'>;
+  readonly recorder: Pick<Recorder, 'publish'>;
   readonly entitlements: Entitlements;
   readonly paginate: Paginate;
   readonly newId: NewId;

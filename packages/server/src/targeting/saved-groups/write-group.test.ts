@@ -30,11 +30,9 @@ const judging = (states: OrganizationStates, granted: 'all' | [] = 'all') => {
         const { result } = await judge(readerOf(states));
         return { landed: null, result };
       },
-      asPublication: notHere,
-      list: notHere,
       forget: notHere,
     },
-    recorder: { publish: notHere, write: notHere, publishFirst: notHere },
+    recorder: { publish: notHere },
     entitlements: entitlements(granted),
     paginate: notHere,
     newId: (prefix) => `${prefix}new`,
