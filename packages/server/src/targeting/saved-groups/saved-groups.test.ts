@@ -292,7 +292,7 @@ describe('saved groups', () => {
       });
     });
 
-    test('not at all by what they hold already: no revision, no version, no date [flags M106]', async () => {
+    test('not at all by what they hold already: no revision, no version, no date', async () => {
       const group = await newGroup({ values: ['u1', 'u2'] });
       const version = await service.version();
       service.clock.advance(1_000);
