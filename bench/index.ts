@@ -10,6 +10,7 @@ import { benchDelivery } from './delivery.ts';
 import { benchEdge } from './edge.ts';
 import { benchEvaluation } from './evaluation.ts';
 import { benchRemoteEvaluation } from './remote-evaluation.ts';
+import { benchSavedGroups } from './saved-groups.ts';
 import { benchStart } from './start.ts';
 import { benchStatistics } from './statistics.ts';
 import { benchStreams } from './streams.ts';
@@ -27,7 +28,7 @@ const parts: Readonly<Record<string, { title: string; measure(): Promise<Row[]> 
     title: 'Remote evaluation and OpenFeature',
     measure: async () => benchRemoteEvaluation(await service()),
   },
-  compile: { title: 'Compiling payloads', measure: async () => benchCompile() },
+  compile: { title: 'Compiling payloads', measure: async () => [...benchCompile(), ...benchSavedGroups()] },
   statistics: { title: 'Analysing experiments', measure: benchStatistics },
   delivery: { title: 'SDK payloads beside bare node:http', measure: async () => benchDelivery(await service()) },
   streams: { title: 'Streams beside bare node:http', measure: async () => benchStreams(await service()) },

@@ -3,8 +3,15 @@ import type { JsonValue, Payload } from '@halyard/evaluation';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type FeatureContent, featureKind } from '../packages/server/src/flags/index.ts';
+import { attributeKind, savedGroupKind } from '../packages/server/src/targeting/index.ts';
 import { payloadOf } from '../packages/server/testing/delivery.ts';
-import { featureState, force, inlineExperiment, rollout } from '../packages/server/testing/flags/states.ts';
+import {
+  featureState,
+  force,
+  inlineExperiment,
+  rollout,
+  savedGroupState,
+} from '../packages/server/testing/flags/states.ts';
 import { newConnection } from '../packages/server/testing/objects.ts';
 import { startService, type TestService } from '../packages/server/testing/service.ts';
 
@@ -31,6 +38,20 @@ const condition = fc.constantFrom(
   '{"company":{"$exists":false}}',
   '{"$not":{"$or":[{"country":"US"},{"premium":true}]}}',
 );
+const groups = {
+  people: { attributeKey: 'id', values: ['u1', '5', ''] },
+  ages: { attributeKey: 'age', values: ['0', '18'] },
+  nobody: { attributeKey: 'id', values: [] },
+  german: { condition: '{"country":"DE"}' },
+  nesting: { condition: '{"$not":{"$savedGroups":["people","german"]},"age":{"$notInGroup":"ages"}}' },
+};
+const savedGroupTargeting = fc.array(
+  fc.record({
+    matchType: fc.constantFrom('all' as const, 'any' as const, 'none' as const),
+    savedGroups: fc.subarray(Object.keys(groups)),
+  }),
+  { maxLength: 1 },
+);
 const share = fc.constantFrom(0, 0.1, 0.5, 0.99, 1);
 const hashAttribute = fc.constantFrom('id', 'id', 'company');
 
@@ -53,8 +74,9 @@ const feature = (index: number): fc.Arbitrary<Partial<FeatureContent>> =>
       { maxLength: index === 0 ? 0 : 1 },
     );
     const rule: fc.Arbitrary<FeatureContent['rules'][number]> = fc.oneof(
-      fc.record({ value, condition, prerequisites: required }).map(force),
-      fc.record({ value, condition, coverage: share, hashAttribute }).map(rollout),
+      fc.record({ value, condition, savedGroupTargeting, prerequisites: required }).map(force),
+      fc.record({ value, condition: fc.constant('{"$savedGroups":["nesting"]}') }).map(force),
+      fc.record({ value, condition, savedGroupTargeting, coverage: share, hashAttribute }).map(rollout),
       fc
         .record({
           condition,
@@ -99,19 +121,29 @@ test('the SDK on the payload, remote evaluation and OpenFeature agree on every v
   })[0];
   await service.recorder.publish(service.id, { type: 'system' }, () => ({
     publication: {
-      changes: (features ?? []).map((content, index) => ({
-        kind: featureKind,
-        id: featureId(index),
-        state: featureState(content, ['production'], service.clock.now()),
-      })),
+      changes: [
+        { kind: attributeKind, id: 'age', state: { datatype: 'number' as const } },
+        ...Object.entries(groups).map(([id, content]) => ({
+          kind: savedGroupKind,
+          id,
+          state: savedGroupState(content),
+        })),
+        ...(features ?? []).map((content, index) => ({
+          kind: featureKind,
+          id: featureId(index),
+          state: featureState(content, ['production'], service.clock.now()),
+        })),
+      ],
       audit: [],
     },
     result: null,
   }));
-  const definitions = await newConnection(service.admin);
+  // One gets the values of groups beside the features, the other in place of the groups.
+  const definitions = await newConnection(service.admin, { savedGroupReferencesEnabled: true });
   const values = await newConnection(service.admin, { remoteEvalEnabled: true, encryptPayload: true });
   const version = await service.version();
   const payload = await payloadOf(service.url, definitions.key, version);
+  expect(payload.savedGroups).toEqual({ people: ['u1', '5', ''], ages: [0, 18], nobody: [] });
   const ids = Object.keys(payload.features);
   expect(ids.length).toBeGreaterThan(count / 2);
   const sdk = new GrowthBookClient().initSync({ payload: payload as never });

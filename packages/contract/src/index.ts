@@ -22,6 +22,8 @@ export { type Permission, permissions, readClassPermissions } from './permission
 export * from './projects.ts';
 export type { RampAction } from './ramp-actions.ts';
 export type { Prerequisite, SavedGroupTargeting } from './rule-targeting.ts';
+export * from './saved-group-revisions.ts';
+export * from './saved-groups.ts';
 export * from './sdk-connections.ts';
 export { remoteEvaluationBody, type SdkRoute, sdkRoutes } from './sdk-routes.ts';
 export * from './sdk-webhooks.ts';

@@ -10,6 +10,7 @@ import * as meta from './meta.ts';
 import * as namespaces from './namespaces.ts';
 import type { Operation } from './operation.ts';
 import * as projects from './projects.ts';
+import * as savedGroups from './saved-groups.ts';
 import * as sdkConnections from './sdk-connections.ts';
 import * as sdkWebhooks from './sdk-webhooks.ts';
 import * as staleFeatures from './stale-features.ts';
@@ -20,6 +21,7 @@ const areas: readonly object[] = [
   environments,
   features,
   staleFeatures,
+  savedGroups,
   sdkConnections,
   sdkWebhooks,
   eventWebhooks,

@@ -25,6 +25,7 @@ import {
 import {
   codeReferenceRoutes,
   codeReferenceService,
+  featureGroupReferences,
   featureReferences,
   featureRoutes,
   namespaceUsers,
@@ -74,6 +75,8 @@ import {
   attributeService,
   namespaceRoutes,
   namespaceService,
+  savedGroupReferences,
+  savedGroupRoutes,
   targetingRoutes,
 } from './targeting/index.ts';
 import { versionRoute } from './version.ts';
@@ -137,6 +140,7 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
     roleReferences,
     attributeReferences,
     archetypeReferences(newId),
+    savedGroupReferences({ revisions }),
     connectionReferences,
     featureReferences({ revisions, kinds, clock }),
     eventWebhookReferences(newId),
@@ -188,6 +192,14 @@ async function joinModules(options: AppOptions, opened: AsyncDisposableStack): P
         entitlements: granted,
         paginate,
         bounded: boundedEvaluation(clock),
+      }),
+      ...savedGroupRoutes({
+        revisions,
+        recorder,
+        entitlements: granted,
+        paginate,
+        newId,
+        references: [featureGroupReferences],
       }),
       ...featureRoutes({
         revisions,

@@ -1,4 +1,5 @@
 import {
+  archiveSavedGroup,
   createCustomField,
   deleteArchetype,
   deleteAttribute,
@@ -8,6 +9,7 @@ import {
   deleteFeature,
   deleteNamespace,
   deleteProject,
+  deleteSavedGroup,
   deleteSdkConnection,
   deleteSdkWebhook,
   deleteWebhookSecret,
@@ -21,6 +23,8 @@ import {
   getNamespace,
   getNamespaceMemberships,
   getProject,
+  getSavedGroup,
+  getSavedGroupReferences,
   getSdkConnection,
   getSdkPayload,
   getSdkPayloadForEvaluation,
@@ -39,6 +43,7 @@ import {
   listMembers,
   listNamespaces,
   listProjects,
+  listSavedGroups,
   listSdkConnections,
   listSdkWebhookDeliveries,
   listSdkWebhooks,
@@ -55,6 +60,7 @@ import {
   postNamespace,
   postNamespaceRotateSeed,
   postProject,
+  postSavedGroup,
   postSdkConnection,
   postSdkWebhook,
   postWebhookSecret,
@@ -71,8 +77,10 @@ import {
   testEventWebhook,
   testSdkWebhook,
   toggleFeature,
+  unarchiveSavedGroup,
   updateCustomField,
   updateFeature,
+  updateSavedGroup,
 } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WrongInput } from '../testing/client.ts';
@@ -87,6 +95,7 @@ interface Belongings {
   readonly namespace: string;
   readonly customField: string;
   readonly archetype: string;
+  readonly savedGroup: string;
   readonly feature: string;
   readonly connection: string;
   readonly key: string;
@@ -169,6 +178,22 @@ const crossings = new Map<Operation, Crossing>([
   [putArchetype, ({ archetype: id }) => ({ status: 404, input: { params: { id }, body: { name: 'Taken' } } })],
   [simulateArchetype, ({ archetype: id }) => ({ status: 404, input: { params: { id }, body: {} } })],
   [deleteArchetype, ({ archetype: id }) => ({ status: 404, input: { params: { id } } })],
+  [listSavedGroups, () => ({ status: 200 })],
+  [
+    postSavedGroup,
+    ({ savedGroup }) => ({
+      status: 400,
+      input: { body: { name: 'Own', condition: `{"$savedGroups":["${savedGroup}"]}` } },
+    }),
+  ],
+  [updateSavedGroup, ({ savedGroup: id }) => ({ status: 404, input: { params: { id }, body: { name: 'Taken' } } })],
+  [archiveSavedGroup, ({ savedGroup: id }) => ({ status: 404, input: { params: { id }, body: {} } })],
+  ...[getSavedGroup, deleteSavedGroup, unarchiveSavedGroup, getSavedGroupReferences].map(
+    (operation): [Operation, Crossing] => [
+      operation,
+      ({ savedGroup: id }) => ({ status: 404, input: { params: { id } } }),
+    ],
+  ),
   [listSdkConnections, ({ project }) => ({ status: 200, input: { query: { projectId: project } } })],
   [postSdkConnection, ({ environment }) => ({ status: 400, input: { body: { ...connection, environment } } })],
   [getSdkConnection, ({ connection: id }) => ({ status: 404, input: { params: { id } } })],
@@ -248,6 +273,16 @@ const references: [string, (theirs: Belongings) => object][] = [
     }),
   ],
   ['custom field', ({ customField: id }) => ({ customFields: { [id]: 'x' } })],
+  [
+    'saved group of a rule',
+    ({ savedGroup: id }) => ({
+      rules: [{ type: 'force', value: 'true', savedGroups: [{ match: 'all', ids: [id] }] }],
+    }),
+  ],
+  [
+    'saved group in the condition of a rule',
+    ({ savedGroup: id }) => ({ rules: [{ type: 'force', value: 'true', condition: `{"id":{"$inGroup":"${id}"}}` }] }),
+  ],
   ['owner', ({ owner }) => ({ owner })],
 ];
 
@@ -276,6 +311,9 @@ describe('organizations', () => {
     const { archetype } = await other.admin.call(postArchetype, {
       body: { name: 'Secret plans', isPublic: true, attributes: { plan: 'Secret plans' } },
     });
+    const { savedGroup } = await other.admin.call(postSavedGroup, {
+      body: { name: 'Secret plans', attributeKey: 'id', values: ['secret plans'] },
+    });
     const { id } = await newFeature(other, {
       id: 'their-feature',
       description: 'Secret plans',
@@ -300,6 +338,7 @@ describe('organizations', () => {
       namespace: namespace.id,
       customField: 'their-field',
       archetype: archetype.id,
+      savedGroup: savedGroup.id,
       feature: id,
       connection: connectionId,
       key,

@@ -4,7 +4,9 @@ import {
   type Feature,
   postEnvironment,
   postFeature,
+  postSavedGroup,
   postSdkConnection,
+  type SavedGroup,
   type SdkConnection,
 } from '@halyard/contract';
 import type { Client } from './client.ts';
@@ -28,6 +30,23 @@ export async function newFeature(
 export async function newEnvironment(admin: Client, id: string, body: object = {}): Promise<void> {
   await admin.call(postEnvironment, { body: { id, ...body } });
 }
+
+/** Creates a saved group; a list of ids unless told otherwise. */
+export async function newSavedGroup(
+  admin: Client,
+  body: Partial<BodyInputOf<typeof postSavedGroup>> = {},
+): Promise<SavedGroup> {
+  const list = body.condition === undefined ? { attributeKey: 'id', values: [] } : {};
+  const { savedGroup } = await admin.call(postSavedGroup, { body: { name: 'Test', ...list, ...body } });
+  return savedGroup;
+}
+
+/** A rule that serves `true` to users in all of the groups. */
+export const ruleFor = (...ids: string[]) => ({
+  type: 'force' as const,
+  value: 'true',
+  savedGroups: [{ match: 'all' as const, ids }],
+});
 
 /** Creates an SDK connection that understands everything. */
 export async function newConnection(

@@ -8,12 +8,13 @@ export type { DeliveredFeatures } from './delivered-features.ts';
 export { type FeatureContent, featureKind } from './feature.ts';
 export { namespaceUsers } from './namespaces.ts';
 export { type Affected, AffectedFeatures } from './payload/affected-features.ts';
-export { payloadCompiler } from './payload/compile.ts';
-
+export { type PayloadCompiler, payloadCompiler } from './payload/compile.ts';
+export { listsUsedBy } from './payload/compiled-targeting.ts';
 export { type Capability, everyCapability, type PayloadOptions } from './payload/options.ts';
 export { featureReferences } from './references.ts';
 export { featureRoutes } from './routes.ts';
 export { type RuleKinds, ruleKinds } from './rule-kinds.ts';
+export { featureGroupReferences } from './saved-groups.ts';
 export { scheduledChanges } from './scheduled-changes.ts';
 export type { BoundedEvaluation } from './simulation/bounded-evaluation.ts';
 export { simulationRoutes } from './simulation/routes.ts';

@@ -4,7 +4,7 @@ import { type Entitlements, requireProjects } from '../organization/index.ts';
 import { invalid, type NewId, quoted, quotedList } from '../platform/index.ts';
 import type { StateReader } from '../record/index.ts';
 import type { Requester } from '../requester/index.ts';
-import { attributesIn, readCondition, requireRegistered } from '../targeting/index.ts';
+import { attributesIn, groupFinder, groupsNamedIn, readCondition, requireRegistered } from '../targeting/index.ts';
 import type { RuleBase, StoredRule } from './feature.ts';
 import { ruleIdStem } from './feature.ts';
 import { checkPrerequisites } from './prerequisites.ts';
@@ -79,7 +79,8 @@ function admitBase(
 
   const condition = input.condition ?? '';
   if (condition !== (stored?.condition ?? '')) {
-    const parsed = readCondition(condition, place);
+    const findGroup = groupFinder(context.requester, states, groupsNamedIn(stored?.condition ?? ''));
+    const parsed = readCondition(condition, place, findGroup);
     if (parsed !== null) requireRegistered(states, attributesIn(parsed), context.project);
   }
 
@@ -103,7 +104,7 @@ function admitBase(
     enabled: input.enabled ?? true,
     scheduleRules,
     ...(input.scheduleType === undefined ? {} : { scheduleType: input.scheduleType }),
-    savedGroupTargeting: admitSavedGroups(input, place),
+    savedGroupTargeting: admitSavedGroups(input, stored, context),
     prerequisites,
     ...scope,
   };
@@ -115,12 +116,15 @@ const added = (list: readonly string[], before: readonly string[] = []) =>
 
 function admitSavedGroups(
   { savedGroups, savedGroupTargeting }: FeatureRuleInput,
-  place: string,
+  stored: StoredRule | null,
+  { place, states, requester }: { place: string; states: StateReader; requester: Requester },
 ): SavedGroupTargeting[] {
   const targeting =
     savedGroups?.map(({ match, ids }) => ({ matchType: match, savedGroups: ids })) ?? savedGroupTargeting ?? [];
-  const named = targeting.flatMap((entry) => entry.savedGroups);
-  if (named.length > 0) throw invalid(`${place} targets an unknown saved group: ${quotedList(named)}.`);
+  const before = (stored?.savedGroupTargeting ?? []).flatMap((entry) => entry.savedGroups);
+  const findGroup = groupFinder(requester, states, before);
+  const unknown = targeting.flatMap((entry) => entry.savedGroups).filter((id) => findGroup(id) === null);
+  if (unknown.length > 0) throw invalid(`${place} targets an unknown saved group: ${quotedList(unknown)}.`);
   return targeting;
 }
 

@@ -17,6 +17,8 @@ export interface OrganizationSettings {
   readonly killswitchConfirmation: boolean;
   /** Mixed into the hashes of secure attributes in payloads. */
   readonly secureAttributeSalt: string;
+  /** The most values that a saved group may list; null: no limit. */
+  readonly savedGroupSizeLimit: number | null;
 }
 
 /** What holds where an organization has set nothing. */
@@ -30,6 +32,7 @@ const standard: OrganizationSettings = {
   restApiBypassesReviews: false,
   killswitchConfirmation: false,
   secureAttributeSalt: '',
+  savedGroupSizeLimit: null,
 };
 
 /** Settings as they are stored: what is not set is left out, and one of them has an older form. */

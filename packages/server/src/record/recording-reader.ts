@@ -1,7 +1,7 @@
 import { type Grouping, grouped, type Live, type StateKind, type StateReader } from './states.ts';
 
 /** An object as it is now. */
-export interface Moved {
+interface Moved {
   readonly kind: string;
   readonly id: string;
   readonly version: number;

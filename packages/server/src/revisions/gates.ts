@@ -2,7 +2,7 @@ import type { BypassedGate, PublishGate } from '@halyard/contract';
 import { Refusal } from '../platform/index.ts';
 
 /** What gates there are; each comes in with what makes it. */
-type GateType = 'schema-validation' | 'archive-dependents';
+type GateType = 'schema-validation' | 'archive-dependents' | 'unregistered-attribute';
 
 /** A reason why a landing is refused, what would clear it, and by whom. */
 export type Gate = PublishGate & { readonly type: GateType };
@@ -28,6 +28,7 @@ type Via = BypassedGate['via'];
 const standIns: Readonly<Record<GateType, readonly Via[]>> = {
   'schema-validation': [],
   'archive-dependents': ['bypassApprovalPermission'],
+  'unregistered-attribute': [],
 };
 
 /** What clears the gate for this caller; null: nothing, it blocks. */

@@ -5,26 +5,37 @@ import {
   type JsonValue,
   logicalOperators,
 } from '@halyard/evaluation';
-import { invalid, judgeRegularExpression, quoted, type RegularExpressionVerdict } from '../platform/index.ts';
+import {
+  invalid,
+  judgeRegularExpression,
+  quoted,
+  quotedList,
+  type RegularExpressionVerdict,
+} from '../platform/index.ts';
+import { nestedGroups } from './condition-groups.ts';
 
 /** Deep enough for anything a person writes, and far from what could exhaust a stack, in SDKs too. */
 const deepest = 32;
 /** Each is judged when it is written, which takes time. */
 const mostExpressions = 50;
 
+/** Finds a saved group that a request may name; null: it may name none of that id. */
+export type FindGroup = (id: string) => { readonly type: 'condition' | 'list' } | null;
+
 /**
  * Reads a condition that a request brings.
  *
  * @param place what the condition belongs to, for the message
+ * @param findGroup the saved groups that it may name; null: it is not about users, and may name none
  * @returns null where it targets everyone
- * @throws Refusal (invalid) when it is not JSON, not of the shape of a condition, or could do harm
+ * @throws Refusal (invalid) when it is not JSON, not of the shape of a condition, names groups that it may not, or could do harm
  */
-export function readCondition(text: string, place: string): Condition | null {
+export function readCondition(text: string, place: string, findGroup: FindGroup | null = null): Condition | null {
   if (text.trim() === '') return null;
   const condition = parsed(text, place);
   if (!isObject(condition))
     throw invalid(`The condition of ${place} must be a JSON object, such as {"country": "DE"}.`);
-  checkCondition(condition, { place, expressions: 0 }, 1);
+  checkCondition(condition, { place, findGroup, expressions: 0 }, 1);
   return Object.keys(condition).length === 0 ? null : condition;
 }
 
@@ -38,14 +49,22 @@ function parsed(text: string, place: string): JsonValue {
 
 interface Checking {
   readonly place: string;
+  readonly findGroup: FindGroup | null;
   expressions: number;
 }
+
+const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value);
 
 const isObject = (value: JsonValue): value is Condition =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Walks a condition as the evaluator does: what that reaches, this has seen. */
-function checkCondition(condition: JsonValue, checking: Checking, depth: number): void {
+function checkCondition(
+  condition: JsonValue,
+  checking: Checking,
+  depth: number,
+  of: 'users' | 'elements' = 'users',
+): void {
   const { place } = checking;
   refuseDepth(depth, place);
   if (!isObject(condition))
@@ -53,15 +72,20 @@ function checkCondition(condition: JsonValue, checking: Checking, depth: number)
       `The condition of ${place} holds ${quoted(JSON.stringify(condition))} where a condition is expected.`,
     );
   for (const [key, operand] of Object.entries(condition)) {
-    if (key === '$savedGroups') throw unknownGroups([operand].flat(), place);
+    if (key === nestedGroups) {
+      if (of === 'elements')
+        throw invalid(`The condition of ${place} asks ${nestedGroups} of an element, not of a user.`);
+      checkGroups(operand, checking);
+      continue;
+    }
     if (key.startsWith('$') && !logicalOperators.has(key)) throw unknownOperator(key, logicalOperators, place);
     if (!logicalOperators.has(key)) {
       checkExpected(operand, checking, depth + 1);
     } else if (key === '$not') {
-      checkCondition(operand, checking, depth + 1);
+      checkCondition(operand, checking, depth + 1, of);
     } else {
       if (!Array.isArray(operand)) throw invalid(`The condition of ${place} needs a list of conditions after ${key}.`);
-      for (const part of operand) checkCondition(part, checking, depth + 1);
+      for (const part of operand) checkCondition(part, checking, depth + 1, of);
     }
   }
 }
@@ -79,7 +103,7 @@ function checkOperator(operator: string, operand: JsonValue, checking: Checking,
   switch (operator) {
     case '$inGroup':
     case '$notInGroup':
-      throw unknownGroups([operand], place);
+      return checkList(operand, operator, checking);
     case '$regex':
     case '$regexi':
       return checkExpression(operand, operator, checking);
@@ -104,11 +128,39 @@ function checkOperator(operator: string, operand: JsonValue, checking: Checking,
   }
 }
 
-/** An element is matched by operators, or by a condition on its own members. */
+/** An element is matched by operators, or by a condition on its own members, of which saved groups say nothing. */
 function checkElement(operand: JsonValue, checking: Checking, depth: number): void {
-  if (isOperatorObject(operand)) checkExpected(operand, checking, depth);
-  else checkCondition(operand, checking, depth);
+  if (isOperatorObject(operand)) return checkExpected(operand, checking, depth);
+  checkCondition(operand, checking, depth, 'elements');
 }
+
+/** The groups that `$savedGroups` lists: users must be in all of them. */
+function checkGroups(operand: JsonValue, { place, findGroup }: Checking): void {
+  if (!isList(operand) || operand.length === 0 || !operand.every((id) => typeof id === 'string')) {
+    throw invalid(`The condition of ${place} needs a list of ids of saved groups after ${nestedGroups}.`);
+  }
+  const unknown = operand.filter((id) => (findGroup?.(id) ?? null) === null);
+  if (unknown.length > 0) throw unknownGroups(unknown, findGroup, place);
+}
+
+/** The group whose list of values is asked for a value. */
+function checkList(id: JsonValue, operator: string, { place, findGroup }: Checking): void {
+  if (typeof id !== 'string') {
+    throw invalid(`The condition of ${place} needs the id of a saved group after ${operator}.`);
+  }
+  const group = findGroup?.(id) ?? null;
+  if (group === null) throw unknownGroups([id], findGroup, place);
+  if (group.type !== 'list') {
+    throw invalid(
+      `The condition of ${place} asks ${operator} of the saved group ${quoted(id)}, which is no list but a condition: name it in ${nestedGroups}.`,
+    );
+  }
+}
+
+const unknownGroups = (ids: readonly string[], findGroup: FindGroup | null, place: string) =>
+  findGroup === null
+    ? invalid(`The condition of ${place} names saved groups, which hold users: only what targets users may name them.`)
+    : invalid(`The condition of ${place} names an unknown saved group: ${quotedList(ids)}.`);
 
 function checkExpression(pattern: JsonValue, operator: string, checking: Checking): void {
   const { place } = checking;
@@ -149,14 +201,6 @@ const inJavaScript = (pattern: string): string =>
     .replaceAll('(?>', '(?:')
     .replaceAll(/([*+?}])\+/g, '$1');
 
-const unknownGroups = (ids: readonly JsonValue[], place: string) =>
-  invalid(
-    `The condition of ${place} names an unknown saved group: ${ids
-      .map((id) => quoted(String(id)))
-      .join(', ')
-      .slice(0, 500)}.`,
-  );
-
 function refuseDepth(depth: number, place: string): void {
   if (depth > deepest) throw invalid(`The condition of ${place} is nested deeper than ${deepest} levels.`);
 }
@@ -174,7 +218,7 @@ export function attributesIn(condition: Condition): Set<string> {
     if (!isObject(node)) return;
     for (const [key, operand] of Object.entries(node)) {
       if (logicalOperators.has(key)) for (const part of [operand].flat()) visit(part);
-      else if (key !== '$savedGroups') found.add(key.split('.', 1)[0] ?? key);
+      else if (key !== nestedGroups) found.add(key.split('.', 1)[0] ?? key);
     }
   };
   visit(condition);

@@ -1,4 +1,7 @@
-/** What rules target by: attributes, conditions over them, namespaces; archetypes to try rules out with. Declares the port `NamespaceUsers`. */
+/**
+ * What rules target by: attributes, conditions, saved groups, namespaces; archetypes to try rules out with. Declares the ports
+ * `GroupReferences` and `NamespaceUsers`.
+ */
 export { type ArchetypeService, archetypeReferences, archetypeService } from './archetypes.ts';
 export {
   type AttributeState,
@@ -8,6 +11,7 @@ export {
   defaultAttributes,
 } from './attributes.ts';
 export { attributesIn, readCondition } from './condition.ts';
+export { conditionIn, groupsNamedIn, listsAskedBy, nestedGroups, withGroupValues } from './condition-groups.ts';
 export {
   admitNamespace,
   compiledNamespace,
@@ -22,3 +26,14 @@ export {
 } from './namespaces.ts';
 export { requireRegistered } from './registered-attributes.ts';
 export { archetypeRoutes, namespaceRoutes, targetingRoutes } from './routes.ts';
+export { numberOf } from './saved-groups/admit-group.ts';
+export type { GroupReferences } from './saved-groups/group-users.ts';
+export { deepestNesting } from './saved-groups/nesting.ts';
+export { savedGroupReferences } from './saved-groups/references.ts';
+export { savedGroupRoutes } from './saved-groups/routes.ts';
+export {
+  groupFinder,
+  type SavedGroupContent,
+  type SavedGroupState,
+  savedGroupKind,
+} from './saved-groups/saved-group.ts';

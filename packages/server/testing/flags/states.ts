@@ -19,8 +19,13 @@ import {
   settingsKind,
 } from '../../src/organization/index.ts';
 import { type Live, LiveObjects, liveAfter, type OrganizationStates, type StateKind } from '../../src/record/index.ts';
-import type { AttributeState } from '../../src/targeting/index.ts';
-import { attributeKind } from '../../src/targeting/index.ts';
+import {
+  type AttributeState,
+  attributeKind,
+  type SavedGroupContent,
+  type SavedGroupState,
+  savedGroupKind,
+} from '../../src/targeting/index.ts';
 
 /** What of an organization a test says; the rest is as it is from the start. */
 export interface StatesInput {
@@ -28,6 +33,7 @@ export interface StatesInput {
   readonly projects?: Readonly<Record<string, Partial<ProjectState>>>;
   readonly attributes?: Readonly<Record<string, AttributeState>>;
   readonly settings?: StoredSettings;
+  readonly savedGroups?: Readonly<Record<string, Partial<SavedGroupContent>>>;
   readonly features?: Readonly<Record<string, Partial<FeatureContent>>>;
   readonly version?: number;
   readonly instant?: string;
@@ -56,6 +62,9 @@ export function statesOf(input: StatesInput = {}): OrganizationStates {
   for (const [id, state] of Object.entries(input.projects ?? {})) put(states, projectKind, id, { name: id, ...state });
   for (const [id, state] of Object.entries(input.attributes ?? {})) put(states, attributeKind, id, state);
   put(states, settingsKind, settingsId, input.settings ?? {});
+  for (const [id, content] of Object.entries(input.savedGroups ?? {})) {
+    put(states, savedGroupKind, id, savedGroupState(content));
+  }
   for (const [id, content] of Object.entries(input.features ?? {})) {
     put(states, featureKind, id, featureState(content, Object.keys(environments), states.at.instant));
   }
@@ -73,6 +82,22 @@ export function put<State>(states: OrganizationStates, kind: StateKind<State>, i
   ofKind.set(id, live);
   return live;
 }
+
+/** A list of ids; a condition where one is given. */
+export const savedGroupState = (content: Partial<SavedGroupContent>): SavedGroupState => ({
+  type: content.condition === undefined ? 'list' : 'condition',
+  name: 'group',
+  owner: '',
+  description: '',
+  projects: [],
+  archived: false,
+  condition: '',
+  attributeKey: content.condition === undefined ? 'id' : '',
+  values: [],
+  useEmptyListGroup: true,
+  ...content,
+  revision: { id: 'rev_1', version: 1, comment: '', createdBy: { type: 'system' }, publishedBy: { type: 'system' } },
+});
 
 /** A boolean feature that is on everywhere, unless told otherwise. */
 export function featureState(

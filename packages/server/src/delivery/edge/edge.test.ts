@@ -12,7 +12,7 @@ import type { Payload } from '@halyard/evaluation';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { fetchPayload } from '../../../testing/delivery.ts';
 import { endEdges, startTestEdge, type TestEdge } from '../../../testing/edge.ts';
-import { newConnection, newFeature } from '../../../testing/objects.ts';
+import { newConnection, newFeature, newSavedGroup, ruleFor } from '../../../testing/objects.ts';
 import { startService, type TestService } from '../../../testing/service.ts';
 import { openStream, openStreamAt } from '../../../testing/streams.ts';
 import { settingsId, settingsKind } from '../../organization/index.ts';
@@ -77,7 +77,8 @@ describe('edge and service answer alike', () => {
       withClientKeys,
     ],
   ])('%s: the same bytes, tags and headers in every coding', async (_, options, start) => {
-    await newFeature(service, { valueType: 'string', defaultValue: 'é "quoted" \\ 日本 🎉' });
+    const { id } = await newSavedGroup(service.admin, { values: ['é "quoted" \\ 日本 🎉', '</script>'] });
+    await newFeature(service, { valueType: 'string', defaultValue: 'é "quoted" \\ 日本 🎉', rules: [ruleFor(id)] });
     const connection = await newConnection(service.admin, options);
     const edge = await start(connection);
     await following(edge, connection);
@@ -194,16 +195,16 @@ describe('what values are evaluated from', () => {
     return { text: rulesOf(text?.features), unhashed: rulesOf(unhashed?.features) };
   };
   const hashed = '109f0b7ded1d94140eda40c1286befd64aec56290dba9e6642f3d096e9fc3b05';
-  const ruleFor = (email: string) => [{ condition: { email }, force: true }];
+  const forceFor = (email: string) => [{ condition: { email }, force: true }];
 
   test('is known of every connection with a secret key: decrypted, and with unhashed operands', async () => {
     const { key: secretKey } = await service.withKey({ role: 'readonly' });
     const edge = await source({ secretKey });
-    const plain = ruleFor('alice@example.com');
+    const plain = forceFor('alice@example.com');
     expect(await servedBy(edge, connections.plain)).toEqual({ text: plain, unhashed: plain });
     expect(await servedBy(edge, connections.encrypted)).toEqual({ text: plain, unhashed: plain });
-    expect(await servedBy(edge, connections.hashed)).toEqual({ text: ruleFor(hashed), unhashed: plain });
-    expect(await servedBy(edge, connections.remote)).toEqual({ text: ruleFor(hashed), unhashed: plain });
+    expect(await servedBy(edge, connections.hashed)).toEqual({ text: forceFor(hashed), unhashed: plain });
+    expect(await servedBy(edge, connections.remote)).toEqual({ text: forceFor(hashed), unhashed: plain });
     expect(edge.use(connections.remote.key)?.remoteOnly).toBe(true);
   });
 
@@ -211,20 +212,22 @@ describe('what values are evaluated from', () => {
     const { plain, encrypted } = connections;
     const hashing = await newConnection(service.admin, { hashSecureAttributes: true });
     const edge = await source({ clientKeys: [plain.key, encrypted.key, hashing.key] });
-    const rule = ruleFor('alice@example.com');
+    const rule = forceFor('alice@example.com');
     expect(await servedBy(edge, plain)).toEqual({ text: rule, unhashed: rule });
     expect(await servedBy(edge, encrypted)).toEqual({ text: null, unhashed: null });
-    expect(await servedBy(edge, hashing)).toEqual({ text: ruleFor(hashed), unhashed: null });
+    expect(await servedBy(edge, hashing)).toEqual({ text: forceFor(hashed), unhashed: null });
   });
 });
 
 describe('values of one user', () => {
   let options: Record<string, SdkConnection>;
   beforeAll(async () => {
+    const testers = await newSavedGroup(service.admin, { attributeKey: 'email', values: ['bob@example.com'] });
     await newFeature(service, {
       valueType: 'string',
       defaultValue: 'everyone',
       rules: [
+        { ...ruleFor(testers.id), value: 'tester' },
         { type: 'force', value: 'alice', condition: '{"email":"alice@example.com"}' },
         { type: 'rollout', value: 'half', coverage: 0.5, hashAttribute: 'id' },
       ],
@@ -233,6 +236,11 @@ describe('values of one user', () => {
       plain: await newConnection(service.admin),
       encrypted: await newConnection(service.admin, { encryptPayload: true, includeRuleIds: true }),
       hashed: await newConnection(service.admin, { hashSecureAttributes: true }),
+      'with groups': await newConnection(service.admin, {
+        savedGroupReferencesEnabled: true,
+        hashSecureAttributes: true,
+        encryptPayload: true,
+      }),
       remote: await newConnection(service.admin, { remoteEvalEnabled: true }),
       'remote, encrypted and hashed': await newConnection(service.admin, {
         remoteEvalEnabled: true,
@@ -241,7 +249,13 @@ describe('values of one user', () => {
       }),
     };
   });
-  const users = [{}, { id: 'u1' }, { id: 'u2' }, { id: 'u3', email: 'alice@example.com' }];
+  const users = [
+    {},
+    { id: 'u1' },
+    { id: 'u2' },
+    { id: 'u3', email: 'alice@example.com' },
+    { email: 'bob@example.com' },
+  ];
 
   /** What a user is answered, without what differs between any two answers. */
   const asked = async (url: string, path: string, key: string, body: object, headers: Record<string, string> = {}) => {
@@ -269,6 +283,7 @@ describe('values of one user', () => {
         expect(evaluated).toEqual(await asked(service.url, `/api/eval/${key}`, key, { attributes: user }, least));
         expect(all.status).toBe(200);
         expect(all).toEqual(await asked(service.url, flags, key, { context: user }, least));
+        expect(all.body.includes('"tester"')).toBe('email' in user && user.email === 'bob@example.com');
         const again = { ...least, 'if-none-match': all.headers.etag ?? '' };
         expect((await asked(edge.url, flags, key, { context: user }, again)).status).toBe(304);
       }

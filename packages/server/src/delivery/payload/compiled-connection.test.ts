@@ -1,7 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { payloadOptions } from '../../../testing/flags/payload-options.ts';
-import { featureState, force, inlineExperiment, put, rollout, statesOf } from '../../../testing/flags/states.ts';
+import {
+  featureState,
+  force,
+  inlineExperiment,
+  put,
+  rollout,
+  savedGroupState,
+  statesOf,
+} from '../../../testing/flags/states.ts';
 import {
   AffectedFeatures,
   type FeatureContent,
@@ -11,7 +19,7 @@ import {
 } from '../../flags/index.ts';
 import { type CustomFieldState, customFieldKind } from '../../organization/index.ts';
 import { type LiveChange, type OrganizationStates, readerOf, type StateKind } from '../../record/index.ts';
-import { type NamespaceState, namespaceKind } from '../../targeting/index.ts';
+import { type NamespaceState, namespaceKind, type SavedGroupContent, savedGroupKind } from '../../targeting/index.ts';
 import { CompiledConnection } from './compiled-connection.ts';
 
 const kinds = ruleKinds([]);
@@ -44,9 +52,29 @@ const schedule = fc.tuple(boundary, boundary, fc.boolean()).map(([on, off]) =>
         { timestamp: off, enabled: false },
       ],
 );
+const group = fc.constantFrom('g1', 'g2', 'g3', 'g4');
+const groupCondition = fc.oneof(
+  group.map((one) => JSON.stringify({ $savedGroups: [one] })),
+  group.map((one) => JSON.stringify({ id: { $notInGroup: one } })),
+  fc.constant('{"country":"DE"}'),
+);
+const targeting = fc.record({
+  matchType: fc.constantFrom('all' as const, 'any' as const, 'none' as const),
+  savedGroups: fc.array(group, { maxLength: 2 }),
+});
+const savedGroup: fc.Arbitrary<Partial<SavedGroupContent>> = fc.oneof(
+  fc.record({
+    name: fc.constantFrom('x', 'y'),
+    values: fc.array(fc.constantFrom('u1', 'u2'), { maxLength: 2 }),
+    useEmptyListGroup: fc.boolean(),
+  }),
+  fc.record({ condition: groupCondition }),
+);
 const rule = fc
   .record({
     enabled: fc.boolean(),
+    condition: fc.option(groupCondition, { nil: '' }),
+    savedGroupTargeting: fc.array(targeting, { maxLength: 1 }),
     prerequisites: fc.array(prerequisite, { maxLength: 1 }),
     scheduleRules: fc.oneof(fc.constant([]), schedule),
     coverage: fc.constantFrom(0, 0.5, 1),
@@ -88,6 +116,7 @@ const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ id, content: fc.option(content, { freq: 5 }), minutes }) },
   { weight: 1, arbitrary: fc.record({ id, namespace: fc.option(namespace, { freq: 3 }), minutes }) },
   { weight: 1, arbitrary: fc.record({ id, field: fc.option(field, { freq: 3 }), minutes }) },
+  { weight: 3, arbitrary: fc.record({ id: group, savedGroup: fc.option(savedGroup, { freq: 5 }), minutes }) },
 );
 
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
@@ -98,6 +127,9 @@ function land(states: OrganizationStates, one: Step): LiveChange[] {
   states.at = { version: version + 1, instant: new Date(instant.getTime() + 1 + one.minutes * minute) };
   if ('namespace' in one) return change(states, namespaceKind, one.id, one.namespace);
   if ('field' in one) return change(states, customFieldKind, one.id, one.field);
+  if ('savedGroup' in one) {
+    return change(states, savedGroupKind, one.id, one.savedGroup === null ? null : savedGroupState(one.savedGroup));
+  }
   const state = one.content === null ? null : featureState(one.content, ['production'], states.at.instant);
   return change(states, featureKind, one.id, state);
 }
@@ -117,31 +149,39 @@ function change<State>(
 describe('a connection compiled change by change', () => {
   test('is at every version what compiling that version anew gives, whatever happens in whatever order', () => {
     fc.assert(
-      fc.property(fc.array(content, { maxLength: 5 }), fc.array(step, { maxLength: 12 }), (initial, steps) => {
-        const features = Object.fromEntries(initial.map((one, index) => [ids[index] ?? 'a', one]));
-        const states = statesOf({ projects: { prj_a: {}, prj_b: {} }, features });
-        const affected = new AffectedFeatures(readerOf(states));
-        const connection = new CompiledConnection(options, kinds);
-        connection.compile(states, 'all');
-        for (const one of steps) {
-          const changes = land(states, one);
-          const incremental = connection.compile(states, affected.after(changes, states.at.instant));
-          const anew = new CompiledConnection(options, kinds).compile(states, 'all');
-          expect(incremental).toEqual(anew);
-        }
-      }),
+      fc.property(
+        fc.array(content, { maxLength: 5 }),
+        fc.array(savedGroup, { maxLength: 3 }),
+        fc.array(step, { maxLength: 12 }),
+        fc.boolean(),
+        (initial, groups, steps, savedGroupReferences) => {
+          const features = Object.fromEntries(initial.map((one, index) => [ids[index] ?? 'a', one]));
+          const savedGroups = Object.fromEntries(groups.map((one, index) => [`g${index + 1}`, one]));
+          const states = statesOf({ projects: { prj_a: {}, prj_b: {} }, savedGroups, features });
+          const affected = new AffectedFeatures(readerOf(states));
+          const compiled = () => new CompiledConnection({ ...options, savedGroupReferences }, kinds);
+          const connection = compiled();
+          connection.compile(states, 'all');
+          for (const one of steps) {
+            const changes = land(states, one);
+            const incremental = connection.compile(states, affected.after(changes, states.at.instant));
+            expect(incremental).toEqual(compiled().compile(states, 'all'));
+          }
+        },
+      ),
       { numRuns: 500 },
     );
   });
 
   test('is compiled anew after a change of any kind that the compiler reads', () => {
     const inNamespace = inlineExperiment({ namespace: { enabled: true, name: 'a', range: [0, 1] } });
+    const forGroup = force({ savedGroupTargeting: [{ matchType: 'all', savedGroups: ['a'] }] });
     const prerequisites = [{ id: 'b', condition: '{"value":true}' }];
     const features = {
       a: { prerequisites, targetingAllProjects: true, customFields: { a: 'x' } },
-      b: { targetingAllProjects: true, rules: [force({}), inNamespace] },
+      b: { targetingAllProjects: true, rules: [forGroup, inNamespace] },
     };
-    const states = statesOf({ projects: { prj_a: {} }, features });
+    const states = statesOf({ projects: { prj_a: {} }, savedGroups: { a: { values: ['u1'] } }, features });
     put(states, namespaceKind, 'a', { displayName: 'x', description: '', status: 'active', format: 'legacy' });
     const read = new Set<string>();
     const kindsRead = new Map(states.kinds);
@@ -156,6 +196,7 @@ describe('a connection compiled change by change', () => {
     expect(read).toContain(customFieldKind.name);
     expect(read.size).toBeGreaterThan(2);
     expect(read).toContain(namespaceKind.name);
+    expect(read).toContain(savedGroupKind.name);
     const affected = new AffectedFeatures(readerOf(states));
     for (const kind of read) {
       const change = { kind, id: 'a', before: null, after: states.kinds.get(kind)?.get('a') ?? null };

@@ -5,7 +5,7 @@ import type { Payload } from '@halyard/evaluation';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fetchPayload } from '../../../testing/delivery.ts';
 import { newExperiment } from '../../../testing/flags/experiments.ts';
-import { newConnection, newFeature } from '../../../testing/objects.ts';
+import { newConnection, newFeature, newSavedGroup, ruleFor } from '../../../testing/objects.ts';
 import { startService, type TestService } from '../../../testing/service.ts';
 
 describe('the evaluation route', () => {
@@ -35,10 +35,11 @@ describe('the evaluation route', () => {
   test('answers with the values of one user and nothing else [flags M95]', async () => {
     const { key } = await remote({ includeRuleIds: true, savedGroupReferencesEnabled: true });
     const { id } = await newExperiment(service);
+    const group = await newSavedGroup(service.admin, { values: ['u1', 'u2 of others'] });
     const plain = await newFeature(service, {
       valueType: 'json',
       defaultValue: '{"secret":"of others"}',
-      rules: [{ type: 'force', value: '[0]', condition: '{"country":"DE"}' }],
+      rules: [{ ...ruleFor(group.id), value: '[0]', condition: '{"country":"DE"}' }],
     });
     const response = await post(key, german, await min());
     expect(response.status).toBe(200);
@@ -59,7 +60,7 @@ describe('the evaluation route', () => {
         },
       ],
     });
-    for (const secret of ['condition', 'savedGroups', 'control', 'blue', 'others', 'fr_']) {
+    for (const secret of ['condition', 'savedGroups', group.id, 'control', 'blue', 'others', 'fr_']) {
       expect(text).not.toContain(secret);
     }
 

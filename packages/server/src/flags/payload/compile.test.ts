@@ -382,7 +382,10 @@ describe('secure attributes', () => {
   } as const;
   const condition = (input: object, settings = { secureAttributeSalt: 'salt' }, hashSecureAttributes = true) => {
     const features = { f: { rules: [force({ condition: JSON.stringify(input) })] } };
-    const [rule] = compile({ attributes, settings, features }, { hashSecureAttributes }).f?.rules ?? [];
+    const savedGroups = { grp_1: { attributeKey: 'email', values: [email] } };
+    const [rule] =
+      compile({ attributes, settings, savedGroups, features }, { hashSecureAttributes, savedGroupReferences: true }).f
+        ?.rules ?? [];
     return (rule as { condition?: unknown } | undefined)?.condition;
   };
 

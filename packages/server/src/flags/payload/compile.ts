@@ -1,4 +1,4 @@
-import type { Condition, FeatureDefinition, FeatureMetadata, FeatureRule, ParentCondition } from '@halyard/evaluation';
+import type { FeatureDefinition, FeatureMetadata, FeatureRule, ParentCondition } from '@halyard/evaluation';
 import { customFieldsInForce, customFieldsOf, environmentsOf, projectKind } from '../../organization/index.ts';
 import type { StateReader } from '../../record/index.ts';
 import { namespaceKind } from '../../targeting/index.ts';
@@ -7,17 +7,18 @@ import type { CompilationContext, RuleKinds } from '../rule-kinds.ts';
 import { isScheduledOn } from '../schedule.ts';
 import { type EnvironmentView, environmentView } from '../scope.ts';
 import { overlaid, typedValue } from '../values.ts';
+import { compiledTargeting } from './compiled-targeting.ts';
 import { withKnownKeys } from './known-keys.ts';
 import type { PayloadOptions } from './options.ts';
 import { prerequisiteJudge, type ReadPrerequisite } from './prerequisite-outlook.ts';
-import { secureAttributes } from './secure-attributes.ts';
 import { common, existing, type Projects, reaches, servedProjects } from './served-projects.ts';
-import { storedCondition } from './stored-condition.ts';
 
 /** Compiles the payload of one kind of connection at one configuration version. */
 export interface PayloadCompiler {
   /** False: the environment lets none of the connection's projects in, and the whole payload is empty. */
   readonly servesAnything: boolean;
+  /** The values of a saved group that is a list; null: it is none. */
+  groupValues(id: string): readonly (string | number)[] | null;
   /** The definition of a feature; null: it is not in the payload. */
   feature(id: string): FeatureDefinition | null;
   /** The same, with where its rules come from. */
@@ -51,7 +52,7 @@ export function payloadCompiler(
 ): PayloadCompiler {
   const environments = environmentsOf(states);
   const served = servedProjects(states, options);
-  const secured = secureAttributes(states, options.hashSecureAttributes);
+  const targeting = compiledTargeting(states, options);
   const exists = environments.some(({ id }) => id === options.environment);
   const found = new Map<string, Delivered | null>();
   const wantedFields = new Set(options.customFieldsInMetadata);
@@ -103,13 +104,13 @@ export function payloadCompiler(
     const body = kinds.get(rule.type)?.compile(rule, context) ?? null;
     const required = judge.reduce(rule.prerequisites);
     if (body === null || required === null) return dropped;
-    const condition = compiledCondition(rule.condition);
+    const condition = targeting.condition(rule);
     const named = publicIds(scope === null ? null : common(scope, deliveryProjects(state)));
     return {
       requires: required.length > 0,
       rule: {
         ...(options.includeRuleIds ? { id: ruleIdStem(rule.id) } : {}),
-        ...(condition === null ? {} : { condition: secured(condition) }),
+        ...(condition === null ? {} : { condition }),
         ...(required.length === 0 ? {} : { parentConditions: parentConditions(required) }),
         ...body,
         ...(options.includeProjectIdInMetadata && named !== null && named.length > 0
@@ -143,6 +144,7 @@ export function payloadCompiler(
 
   return {
     servesAnything: reaches(served),
+    groupValues: targeting.groupValues,
 
     feature(id) {
       return this.traced(id)?.definition ?? null;
@@ -192,9 +194,3 @@ const dropped: CompiledRule = { rule: null, requires: false };
 
 const parentConditions = (required: readonly ReadPrerequisite[]): ParentCondition[] =>
   required.filter(({ condition }) => Object.keys(condition).length > 0).map(({ id, condition }) => ({ id, condition }));
-
-/** Null where a rule targets everyone. */
-function compiledCondition(text: string): Condition | null {
-  const condition = text.trim() === '' ? {} : storedCondition(text);
-  return Object.keys(condition).length === 0 ? null : condition;
-}
