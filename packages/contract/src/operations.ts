@@ -2,6 +2,7 @@ import * as attributes from './attributes.ts';
 import * as environments from './environments.ts';
 import * as eventWebhooks from './event-webhooks.ts';
 import * as features from './features.ts';
+import * as featuresV1 from './features-v1.ts';
 import * as members from './members.ts';
 import * as meta from './meta.ts';
 import type { Operation } from './operation.ts';
@@ -14,6 +15,7 @@ const areas: readonly object[] = [
   projects,
   environments,
   features,
+  featuresV1,
   sdkConnections,
   sdkWebhooks,
   eventWebhooks,

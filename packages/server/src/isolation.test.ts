@@ -3,6 +3,7 @@ import {
   deleteEnvironment,
   deleteEventWebhook,
   deleteFeature,
+  deleteFeatureV1,
   deleteProject,
   deleteSdkConnection,
   deleteSdkWebhook,
@@ -11,6 +12,8 @@ import {
   getEventWebhookLogs,
   getFeature,
   getFeatureKeys,
+  getFeatureKeysV1,
+  getFeatureV1,
   getProject,
   getSdkConnection,
   getSdkPayload,
@@ -22,6 +25,7 @@ import {
   listEnvironments,
   listEventWebhooks,
   listFeatures,
+  listFeaturesV1,
   listMembers,
   listProjects,
   listSdkConnections,
@@ -35,6 +39,7 @@ import {
   postEnvironment,
   postEventWebhook,
   postFeature,
+  postFeatureV1,
   postProject,
   postSdkConnection,
   postSdkWebhook,
@@ -49,7 +54,9 @@ import {
   testEventWebhook,
   testSdkWebhook,
   toggleFeature,
+  toggleFeatureV1,
   updateFeature,
+  updateFeatureV1,
 } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WrongInput } from '../testing/client.ts';
@@ -152,16 +159,34 @@ const crossings = new Map<Operation, Crossing>([
   [deleteWebhookSecret, ({ webhookSecret: id }) => ({ status: 404, input: { params: { id } } })],
   [listMembers, () => ({ status: 200 })],
   [getVersion, () => ({ status: 200 })],
-  [listFeatures, ({ key }) => ({ status: 400, input: { query: { clientKey: key } } })],
-  [getFeatureKeys, ({ project }) => ({ status: 200, input: { query: { projectId: project } } })],
-  [postFeature, ({ owner }) => ({ status: 400, input: { body: { ...feature, owner } } })],
-  [getFeature, ({ feature: id }) => ({ status: 404, input: { params: { id }, query: { withRevisions: 'all' } } })],
-  [updateFeature, ({ feature: id }) => ({ status: 404, input: { params: { id }, body: { description: 'Taken' } } })],
-  [deleteFeature, ({ feature: id }) => ({ status: 404, input: { params: { id } } })],
-  [
-    toggleFeature,
+  ...[listFeatures, listFeaturesV1].map((operation): [Operation, Crossing] => [
+    operation,
+    ({ key }) => ({ status: 400, input: { query: { clientKey: key } } }),
+  ]),
+  ...[getFeatureKeys, getFeatureKeysV1].map((operation): [Operation, Crossing] => [
+    operation,
+    ({ project }) => ({ status: 200, input: { query: { projectId: project } } }),
+  ]),
+  ...[postFeature, postFeatureV1].map((operation): [Operation, Crossing] => [
+    operation,
+    ({ owner }) => ({ status: 400, input: { body: { ...feature, owner } } }),
+  ]),
+  ...[getFeature, getFeatureV1].map((operation): [Operation, Crossing] => [
+    operation,
+    ({ feature: id }) => ({ status: 404, input: { params: { id }, query: { withRevisions: 'all' } } }),
+  ]),
+  ...[updateFeature, updateFeatureV1].map((operation): [Operation, Crossing] => [
+    operation,
+    ({ feature: id }) => ({ status: 404, input: { params: { id }, body: { description: 'Taken' } } }),
+  ]),
+  ...[deleteFeature, deleteFeatureV1].map((operation): [Operation, Crossing] => [
+    operation,
+    ({ feature: id }) => ({ status: 404, input: { params: { id } } }),
+  ]),
+  ...[toggleFeature, toggleFeatureV1].map((operation): [Operation, Crossing] => [
+    operation,
     ({ feature: id }) => ({ status: 404, input: { params: { id }, body: { environments: { production: false } } } }),
-  ],
+  ]),
 ]);
 
 /** References that a body may hold, each to something of another organization. */
@@ -182,6 +207,12 @@ const references: [string, (theirs: Belongings) => object][] = [
     }),
   ],
   ['owner', ({ owner }) => ({ owner })],
+];
+
+/** Those that a rule of v1 may hold, in the list of an environment. */
+const referencesInLists: [string, (theirs: Belongings) => object][] = [
+  ['project', ({ project }) => ({ projects: [project] })],
+  ['prerequisite', ({ feature: id }) => ({ prerequisites: [{ id, condition: '{"value":true}' }] })],
 ];
 
 describe('organizations', () => {
@@ -288,6 +319,25 @@ describe('organizations', () => {
     const input = { body: { ...feature, owner: mine.owner.id, ...body(theirs) } };
     await mine.admin.refused(400, postFeature, input);
     expect(await stored()).toEqual(before);
+  });
+
+  test.each(referencesInLists)('a %s of another organization is unknown in a rule of v1', async (_, rule) => {
+    const before = await stored();
+    const rules = [{ type: 'force', value: 'true', ...rule(theirs) }];
+    const draft = { rules };
+    for (const entry of [
+      { enabled: true, rules },
+      { enabled: true, rules: [], draft },
+    ]) {
+      const body = { ...feature, owner: mine.owner.id, environments: { production: entry } };
+      await mine.admin.refused(400, postFeatureV1, { body });
+    }
+    expect(await stored()).toEqual(before);
+  });
+
+  test('an environment of another organization is unknown in v1', async () => {
+    const environments = { [theirs.environment]: { enabled: true, rules: [] } };
+    await mine.admin.refused(400, postFeatureV1, { body: { ...feature, owner: mine.owner.id, environments } });
   });
 
   test('the same ids can be used by both', async () => {

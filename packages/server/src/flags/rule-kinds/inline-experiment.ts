@@ -1,4 +1,7 @@
+import type { NamespaceValue } from '@halyard/contract';
 import type { Filter, NamespaceSlice } from '@halyard/evaluation';
+import { invalid } from '../../platform/index.ts';
+import { sent } from '../../resources/index.ts';
 import type { InlineExperimentRule, StoredNamespace } from '../feature.ts';
 import type { RuleKind } from '../rule-kinds.ts';
 
@@ -8,6 +11,24 @@ const fourDecimals = (share: number): number => Math.round(share * 10_000) / 10_
 /** An experiment written into the rule itself. It comes in through the v1 interface. */
 export const inlineExperimentRuleKind: RuleKind<InlineExperimentRule> = {
   type: 'experiment',
+  admit(input, base, { feature, place }) {
+    if (input.type !== 'experiment') throw new TypeError('not an inline experiment');
+    const { hashAttribute, fallbackAttribute, disableStickyBucketing, bucketVersion, minBucketVersion } = input;
+    const { namespace, coverage } = input;
+    if (namespace !== undefined) checkRange(namespace, place);
+    return {
+      ...base,
+      type: 'experiment',
+      trackingKey: input.trackingKey || feature,
+      ...sent({ hashAttribute, fallbackAttribute, disableStickyBucketing, bucketVersion, minBucketVersion }),
+      ...sent({ namespace, coverage }),
+      values: (input.values ?? input.value ?? []).map(({ value, weight, name }) => ({
+        value,
+        weight,
+        ...sent({ name }),
+      })),
+    };
+  },
   values: (rule) => rule.values.map(({ value }, index) => ({ name: `Variation ${index + 1}`, value })),
   withValues: (rule, values) => ({
     ...rule,
@@ -43,6 +64,12 @@ export const inlineExperimentRuleKind: RuleKind<InlineExperimentRule> = {
     };
   },
 };
+
+function checkRange({ enabled, range: [from = 0, to = 1] }: NamespaceValue, place: string): void {
+  if (enabled && !(from >= 0 && from < to && to <= 1)) {
+    throw invalid(`The namespace of ${place} must have a range from 0 to 1 that is not empty, such as [0, 0.5].`);
+  }
+}
 
 const rangesOf = ({ range, ranges }: StoredNamespace): [number, number][] =>
   (ranges ?? (range === undefined ? [] : [range])).map(([from = 0, to = 1]) => [Number(from), Number(to)]);
