@@ -4,14 +4,16 @@ import { ruleIdStem, type StoredRule } from './feature.ts';
 export function withUniqueIds(rules: readonly StoredRule[]): StoredRule[] {
   const taken = new Set(rules.map(({ id }) => id));
   const seen = new Set<string>();
+  const numbers = new Map<string, number>();
   return rules.map((rule) => {
     if (!seen.has(rule.id)) {
       seen.add(rule.id);
       return rule;
     }
     const stem = `${ruleIdStem(rule.id)}__${scopeHint(rule)}`;
-    let number = 2;
+    let number = numbers.get(stem) ?? 2;
     while (taken.has(`${stem}__${number}`)) number++;
+    numbers.set(stem, number + 1);
     const id = `${stem}__${number}`;
     taken.add(id);
     seen.add(id);

@@ -68,16 +68,17 @@ function storedRules(
   rules: readonly StoredRule[],
   view: EnvironmentView,
 ): (id: string, environment: string) => StoredRule | null {
-  const ofStem = new Map<string, StoredRule[]>();
-  for (const rule of rules) {
-    const stem = ruleIdStem(rule.id);
-    ofStem.set(stem, [...(ofStem.get(stem) ?? []), rule]);
-  }
+  const byId = new Map(rules.map((rule) => [rule.id, rule]));
+  const firstOfStems = (of: readonly StoredRule[]) =>
+    new Map([...of].reverse().map((rule) => [ruleIdStem(rule.id), rule] as const));
+  const anywhere = firstOfStems(rules);
+  const within = new Map<string, ReadonlyMap<string, StoredRule>>();
   return (id, environment) => {
-    const alike = ofStem.get(ruleIdStem(id)) ?? [];
-    const here = listOf(alike, environment, view);
-    const named = (rule: StoredRule) => rule.id === id;
-    return here.find(named) ?? here[0] ?? alike.find(named) ?? alike[0] ?? null;
+    const same = byId.get(id);
+    if (same !== undefined && view.applies(same, environment)) return same;
+    const here = within.get(environment) ?? firstOfStems(listOf(rules, environment, view));
+    within.set(environment, here);
+    return here.get(ruleIdStem(id)) ?? same ?? anywhere.get(ruleIdStem(id)) ?? null;
   };
 }
 

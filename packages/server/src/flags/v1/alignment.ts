@@ -1,5 +1,5 @@
 import { ruleIdStem, type StoredRule } from '../feature.ts';
-import { type FlatRule, isSameContent } from './flatten.ts';
+import { countBy, type FlatRule } from './flatten.ts';
 
 /** A stored rule, beside lists that replace those of some environments. */
 export interface Kept {
@@ -17,25 +17,42 @@ export interface Kept {
  * @returns by index among the rules of the lists, the index among the stored ones
  */
 export function aligned(stored: readonly Kept[], flat: readonly FlatRule[]): ReadonlyMap<number, number> {
-  const ofStem = groupBy(
-    stored.map((kept, index) => ({ ...kept, index })),
+  const indexed = stored.map((kept, index) => ({ ...kept, index }));
+  const byId = new Map(indexed.map((kept) => [kept.rule.id, kept]));
+  const alike = groupBy(
+    indexed.filter(({ canBeShared }) => canBeShared),
+    ({ rule }) => contentKey(rule),
+  );
+  const replaced = groupBy(
+    indexed.filter(({ isReplaced }) => isReplaced),
     ({ rule }) => ruleIdStem(rule.id),
   );
-  const flatOfStem = groupBy(flat, ({ stem }) => stem);
+  const flatOfStem = countBy(flat, ({ stem }) => stem);
   const used = new Set<number>();
+
+  const partnerOf = ({ stem, rule }: FlatRule): number | undefined => {
+    const key = contentKey(rule);
+    const same = byId.get(rule.id);
+    if (same?.canBeShared === true && !used.has(same.index) && contentKey(same.rule) === key) return same.index;
+    const others = alike.get(key) ?? [];
+    while (others[0] !== undefined && used.has(others[0].index)) others.shift();
+    const edited = flatOfStem.get(stem) === 1 ? (replaced.get(stem) ?? []) : [];
+    return others[0]?.index ?? (edited.length === 1 ? edited[0]?.index : undefined);
+  };
+
   const pairs: Pair[] = [];
-  for (const [index, { stem, rule }] of flat.entries()) {
-    const candidates = (ofStem.get(stem) ?? []).filter((kept) => !used.has(kept.index));
-    const alike = candidates.filter((kept) => kept.canBeShared && isSameContent(kept.rule, rule));
-    const replaced = candidates.filter((kept) => kept.isReplaced);
-    const edited = flatOfStem.get(stem)?.length === 1 && replaced.length === 1 ? replaced : [];
-    const partner = alike.find((kept) => kept.rule.id === rule.id) ?? alike[0] ?? edited[0];
+  for (const [index, entry] of flat.entries()) {
+    const partner = partnerOf(entry);
     if (partner === undefined) continue;
-    used.add(partner.index);
-    pairs.push({ flat: index, stored: partner.index });
+    used.add(partner);
+    pairs.push({ flat: index, stored: partner });
   }
   return new Map(longestRising(pairs).map((pair) => [pair.flat, pair.stored]));
 }
+
+/** The same for rules that share their stem and are the same otherwise, wherever they apply. */
+const contentKey = ({ id, allEnvironments: _all, environments: _some, ...content }: StoredRule): string =>
+  JSON.stringify([ruleIdStem(id), Object.entries(content).sort(([one], [other]) => (one < other ? -1 : 1))]);
 
 interface Pair {
   readonly flat: number;
