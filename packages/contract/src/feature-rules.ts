@@ -13,7 +13,9 @@ const coverage = z.number().min(0, 'must be from 0 to 1').max(1, 'must be from 0
 const hashVersion = z.literal([1, 2]);
 const safeRolloutStatus = z.enum(['running', 'released', 'rolled-back', 'stopped']);
 const scheduleType = z.enum(['none', 'schedule', 'ramp']);
-const variations = z.array(z.strictObject({ value: z.string(), variationId: z.string(), config: configKey }));
+const variation = { value: z.string(), variationId: z.string() };
+const variations = z.array(z.strictObject({ ...variation, config: configKey }));
+const variationsV1 = z.array(z.strictObject(variation));
 
 /** A slice of a namespace that an inline experiment claims. */
 const namespaceValue = z
@@ -126,23 +128,44 @@ export type FeatureRule = z.output<typeof featureRule>;
 
 // ---- Rules in requests ------------------------------------------------------------------------------------------------
 
-const ruleInput = {
-  id: z.string().max(256).optional(),
+/** Longest part of a rule's id that is the caller's own; the suffix of copies for single environments comes after it. */
+const longestStem = 256;
+const longestSuffix = 100;
+const ruleId = z
+  .string()
+  .max(longestStem + longestSuffix)
+  .refine((id) => id.replace(/__.*/s, '').length <= longestStem, `must be at most ${longestStem} characters long`);
+
+const commonInput = {
+  id: ruleId.optional(),
   description: description.optional(),
   condition: z.string().optional(),
   enabled: z.boolean().optional(),
   scheduleRules: z.array(scheduleRule).optional(),
   /** Which editor shows the schedule; kept as sent. */
   scheduleType: scheduleType.optional(),
-  /** Shown where a ramp drives the rule; may be sent back unchanged. */
-  rampScheduleId: z.string().optional(),
-  savedGroups: z.array(savedGroupMatch).optional(),
-  savedGroupTargeting: z.array(savedGroupTargeting).optional().meta({ deprecated: true }),
   prerequisites: z.array(prerequisite).optional(),
-  allEnvironments: z.boolean().optional(),
-  environments: z.array(z.string()).optional(),
   allProjects: z.boolean().optional(),
   projects: z.array(z.string()).optional(),
+};
+
+const savedGroupInput = {
+  savedGroups: z.array(savedGroupMatch).optional(),
+  savedGroupTargeting: z.array(savedGroupTargeting).optional().meta({ deprecated: true }),
+};
+
+const ruleInput = {
+  ...commonInput,
+  ...savedGroupInput,
+  /** Shown where a ramp drives the rule; may be sent back unchanged. */
+  rampScheduleId: z.string().optional(),
+  allEnvironments: z.boolean().optional(),
+  environments: z.array(z.string()).optional(),
+};
+
+const rolloutInput = {
+  ...ruleTypes.rollout,
+  hashAttribute: z.string().min(1, 'must not be empty: name the attribute whose hash decides, such as "id"'),
 };
 
 /**
@@ -154,12 +177,7 @@ export const featureRuleInput = z
     'type',
     [
       z.strictObject({ ...ruleInput, ...ruleTypes.force, config: configKey }),
-      z.strictObject({
-        ...ruleInput,
-        ...ruleTypes.rollout,
-        hashAttribute: z.string().min(1, 'must not be empty: name the attribute whose hash decides, such as "id"'),
-        config: configKey,
-      }),
+      z.strictObject({ ...ruleInput, ...rolloutInput, config: configKey }),
       z.strictObject({ ...ruleInput, ...ruleTypes['experiment-ref'] }),
       z.strictObject({
         ...ruleInput,
@@ -178,3 +196,23 @@ export const featureRuleInput = z
   )
   .meta({ id: 'FeatureRuleInput' });
 export type FeatureRuleInput = z.output<typeof featureRuleInput>;
+
+/**
+ * A rule as a v1 body brings it in, in the list of an environment. The values of an inline experiment are `values`, or `value`
+ * as old clients call them.
+ */
+export const featureRuleInputV1 = z
+  .discriminatedUnion('type', [
+    z.strictObject({ ...commonInput, ...savedGroupInput, ...ruleTypes.force }),
+    z.strictObject({ ...commonInput, ...savedGroupInput, ...rolloutInput }),
+    z.strictObject({ ...commonInput, ...savedGroupInput, ...ruleTypes['experiment-ref'], variations: variationsV1 }),
+    z.strictObject({
+      ...commonInput,
+      ...ruleTypes.experiment,
+      condition: z.string(),
+      values: experimentValues.optional(),
+      value: experimentValues.optional().meta({ deprecated: true }),
+    }),
+  ])
+  .meta({ id: 'FeatureRuleInputV1' });
+export type FeatureRuleInputV1 = z.output<typeof featureRuleInputV1>;

@@ -69,11 +69,17 @@ const featureWithRevisions = z
   .strictObject({ ...v2Fields, revisions: z.array(featureRevision).optional() })
   .meta({ id: 'FeatureWithRevisions' });
 
+const featureEnvironmentV1 = z.strictObject({ ...featureEnvironment.shape, rules: z.array(featureRuleV1) });
+
 /** The v1 shape of a feature, which events carry too: rules by environment, people as text. */
 export const featureV1 = z
   .strictObject({
     ...featureFields,
-    environments: z.record(z.string(), z.strictObject({ ...featureEnvironment.shape, rules: z.array(featureRuleV1) })),
+    environments: z.record(
+      z.string(),
+      /** Answers show what is live; drafts are among the revisions. */
+      featureEnvironmentV1.extend({ draft: featureEnvironmentV1.optional() }),
+    ),
     revision: z.strictObject({
       id: z.string().optional(),
       version: z.int(),
@@ -86,7 +92,8 @@ export const featureV1 = z
   .meta({ id: 'FeatureV1' });
 export type FeatureV1 = z.output<typeof featureV1>;
 
-const changeable = {
+/** What bodies of both versions say alike, of a new feature or of one that changes. */
+export const featureBody = {
   archived: z.boolean().optional(),
   description: description.optional(),
   owner: z.string().optional(),
@@ -94,15 +101,30 @@ const changeable = {
   targetingAllProjects: z.boolean().optional(),
   targetingProjects: z.array(z.string()).optional(),
   baseConfig: z.string().nullable().optional(),
-  defaultValueConfig: z.string().nullable().optional(),
   tags: tags.optional(),
-  rules: z.array(featureRuleInput).optional(),
-  environments: z.record(z.string(), z.strictObject({ enabled: z.boolean().optional() })).optional(),
   prerequisites: z.array(z.string()).optional(),
   /** A JSON Schema as JSON text; values must fit it. */
   jsonSchema: z.string().optional(),
   customFields: z.record(z.string(), z.string()).optional(),
   ...overrideFlags,
+};
+
+export const newFeatureBody = {
+  id: z.string().refine(...usableAsKey),
+  valueType: valueType.default('boolean'),
+  defaultValue: z.string(),
+};
+
+export const changedFeatureBody = {
+  defaultValue: z.string().optional(),
+  holdout: holdout.nullable().optional(),
+};
+
+const changeable = {
+  ...featureBody,
+  defaultValueConfig: z.string().nullable().optional(),
+  rules: z.array(featureRuleInput).optional(),
+  environments: z.record(z.string(), z.strictObject({ enabled: z.boolean().optional() })).optional(),
 };
 
 const overrideQuery = z.strictObject({
@@ -111,6 +133,13 @@ const overrideQuery = z.strictObject({
 });
 
 const landedFeature = z.strictObject({ feature, bypassedGates: z.array(bypassedGate).optional() });
+
+export const featureListQuery = {
+  ...pageQuery,
+  projectId: z.string().optional(),
+  clientKey: z.string().optional(),
+  ...skipPaginationQuery,
+};
 
 export const listFeatures = operation({
   id: 'listFeaturesV2',
@@ -122,13 +151,7 @@ export const listFeatures = operation({
     '`projectId` finds features of the project and those targeted at it; `clientKey` those in that connection’s payload. ' +
     'Archived features are left out unless `archived=true`.',
   permission: 'readData',
-  query: z.strictObject({
-    ...pageQuery,
-    projectId: z.string().optional(),
-    clientKey: z.string().optional(),
-    archived: booleanText.default(false),
-    ...skipPaginationQuery,
-  }),
+  query: z.strictObject({ ...featureListQuery, archived: booleanText.default(false) }),
   response: pageOf('features', feature),
 });
 
@@ -143,14 +166,13 @@ export const postFeature = operation({
     'that is off everywhere, list every environment with `enabled: false`.',
   permission: ['createFeatures', 'publishFeatures'],
   query: overrideQuery,
-  body: z.strictObject({
-    id: z.string().refine(...usableAsKey),
-    valueType: valueType.default('boolean'),
-    defaultValue: z.string(),
-    ...changeable,
-  }),
+  body: z.strictObject({ ...newFeatureBody, ...changeable }),
   response: z.strictObject({ feature }),
   errors: [409, 422],
+});
+
+export const withRevisionsQuery = z.strictObject({
+  withRevisions: z.enum(['all', 'drafts', 'published', 'none']).optional(),
 });
 
 export const getFeature = operation({
@@ -161,7 +183,7 @@ export const getFeature = operation({
   summary: 'Get one feature, on request with its revisions',
   permission: 'readData',
   params: idParams,
-  query: z.strictObject({ withRevisions: z.enum(['all', 'drafts', 'published', 'none']).optional() }),
+  query: withRevisionsQuery,
   response: z.strictObject({ feature: featureWithRevisions }),
   errors: [404],
 });
@@ -176,7 +198,7 @@ export const updateFeature = operation({
   permission: ['editFeatureDrafts', 'publishFeatures', 'deleteFeatures'],
   params: idParams,
   query: overrideQuery,
-  body: z.strictObject({ ...changeable, defaultValue: z.string().optional(), holdout: holdout.nullable().optional() }),
+  body: z.strictObject({ ...changeable, ...changedFeatureBody }),
   response: landedFeature,
   errors: [404, 409, 422],
 });
@@ -193,6 +215,16 @@ export const deleteFeature = operation({
   errors: [404, 409],
 });
 
+export const toggleBody = z.strictObject({
+  reason: reason.optional(),
+  environments: z.record(
+    z.string(),
+    z.union([z.boolean(), z.enum(['true', 'false', '1', '0', '']), z.literal([1, 0])], {
+      error: 'must be true, false, "true", "false", "1", "0", "", 1 or 0',
+    }),
+  ),
+});
+
 export const toggleFeature = operation({
   id: 'toggleFeatureV2',
   method: 'POST',
@@ -201,18 +233,12 @@ export const toggleFeature = operation({
   summary: 'Switch a feature on or off in environments',
   permission: 'publishFeatures',
   params: idParams,
-  body: z.strictObject({
-    reason: reason.optional(),
-    environments: z.record(
-      z.string(),
-      z.union([z.boolean(), z.enum(['true', 'false', '1', '0', '']), z.literal([1, 0])], {
-        error: 'must be true, false, "true", "false", "1", "0", "", 1 or 0',
-      }),
-    ),
-  }),
+  body: toggleBody,
   response: landedFeature,
   errors: [404, 409, 422],
 });
+
+export const featureKeysQuery = z.strictObject({ projectId: z.string().optional() });
 
 export const getFeatureKeys = operation({
   id: 'getFeatureKeysV2',
@@ -221,6 +247,6 @@ export const getFeatureKeys = operation({
   tag: 'features-v2',
   summary: 'List the ids of all features that are not archived',
   permission: 'readData',
-  query: z.strictObject({ projectId: z.string().optional() }),
+  query: featureKeysQuery,
   response: z.array(z.string()),
 });

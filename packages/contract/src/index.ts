@@ -12,6 +12,7 @@ export { type EventName, eventNames, eventWildcard } from './events.ts';
 export * from './feature-revisions.ts';
 export * from './feature-rules.ts';
 export * from './features.ts';
+export * from './features-v1.ts';
 export * from './members.ts';
 export * from './meta.ts';
 export * from './namespaces.ts';

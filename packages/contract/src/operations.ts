@@ -5,6 +5,7 @@ import * as customFields from './custom-fields.ts';
 import * as environments from './environments.ts';
 import * as eventWebhooks from './event-webhooks.ts';
 import * as features from './features.ts';
+import * as featuresV1 from './features-v1.ts';
 import * as members from './members.ts';
 import * as meta from './meta.ts';
 import * as namespaces from './namespaces.ts';
@@ -22,6 +23,7 @@ const areas: readonly object[] = [
   features,
   staleFeatures,
   savedGroups,
+  featuresV1,
   sdkConnections,
   sdkWebhooks,
   eventWebhooks,

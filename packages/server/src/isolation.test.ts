@@ -7,6 +7,7 @@ import {
   deleteEnvironment,
   deleteEventWebhook,
   deleteFeature,
+  deleteFeatureV1,
   deleteNamespace,
   deleteProject,
   deleteSavedGroup,
@@ -20,6 +21,8 @@ import {
   getEventWebhookLogs,
   getFeature,
   getFeatureKeys,
+  getFeatureKeysV1,
+  getFeatureV1,
   getNamespace,
   getNamespaceMemberships,
   getProject,
@@ -40,6 +43,7 @@ import {
   listEnvironments,
   listEventWebhooks,
   listFeatures,
+  listFeaturesV1,
   listMembers,
   listNamespaces,
   listProjects,
@@ -57,6 +61,7 @@ import {
   postEnvironment,
   postEventWebhook,
   postFeature,
+  postFeatureV1,
   postNamespace,
   postNamespaceRotateSeed,
   postProject,
@@ -77,9 +82,11 @@ import {
   testEventWebhook,
   testSdkWebhook,
   toggleFeature,
+  toggleFeatureV1,
   unarchiveSavedGroup,
   updateCustomField,
   updateFeature,
+  updateFeatureV1,
   updateSavedGroup,
 } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -239,20 +246,38 @@ const crossings = new Map<Operation, Crossing>([
   [deleteWebhookSecret, ({ webhookSecret: id }) => ({ status: 404, input: { params: { id } } })],
   [listMembers, () => ({ status: 200 })],
   [getVersion, () => ({ status: 200 })],
-  [listFeatures, ({ key }) => ({ status: 400, input: { query: { clientKey: key } } })],
-  [getFeatureKeys, ({ project }) => ({ status: 200, input: { query: { projectId: project } } })],
   ...[getStaleFeatures, getStaleFeaturesV1].map((operation): [Operation, Crossing] => [
     operation,
     ({ feature: ids }) => ({ status: 200, input: { query: { ids } } }),
   ]),
-  [postFeature, ({ owner }) => ({ status: 400, input: { body: { ...feature, owner } } })],
-  [getFeature, ({ feature: id }) => ({ status: 404, input: { params: { id }, query: { withRevisions: 'all' } } })],
-  [updateFeature, ({ feature: id }) => ({ status: 404, input: { params: { id }, body: { description: 'Taken' } } })],
-  [deleteFeature, ({ feature: id }) => ({ status: 404, input: { params: { id } } })],
-  [
-    toggleFeature,
+  ...[listFeatures, listFeaturesV1].map((operation): [Operation, Crossing] => [
+    operation,
+    ({ key }) => ({ status: 400, input: { query: { clientKey: key } } }),
+  ]),
+  ...[getFeatureKeys, getFeatureKeysV1].map((operation): [Operation, Crossing] => [
+    operation,
+    ({ project }) => ({ status: 200, input: { query: { projectId: project } } }),
+  ]),
+  ...[postFeature, postFeatureV1].map((operation): [Operation, Crossing] => [
+    operation,
+    ({ owner }) => ({ status: 400, input: { body: { ...feature, owner } } }),
+  ]),
+  ...[getFeature, getFeatureV1].map((operation): [Operation, Crossing] => [
+    operation,
+    ({ feature: id }) => ({ status: 404, input: { params: { id }, query: { withRevisions: 'all' } } }),
+  ]),
+  ...[updateFeature, updateFeatureV1].map((operation): [Operation, Crossing] => [
+    operation,
+    ({ feature: id }) => ({ status: 404, input: { params: { id }, body: { description: 'Taken' } } }),
+  ]),
+  ...[deleteFeature, deleteFeatureV1].map((operation): [Operation, Crossing] => [
+    operation,
+    ({ feature: id }) => ({ status: 404, input: { params: { id } } }),
+  ]),
+  ...[toggleFeature, toggleFeatureV1].map((operation): [Operation, Crossing] => [
+    operation,
     ({ feature: id }) => ({ status: 404, input: { params: { id }, body: { environments: { production: false } } } }),
-  ],
+  ]),
 ]);
 
 /** References that a body may hold, each to something of another organization. */
@@ -284,6 +309,12 @@ const references: [string, (theirs: Belongings) => object][] = [
     ({ savedGroup: id }) => ({ rules: [{ type: 'force', value: 'true', condition: `{"id":{"$inGroup":"${id}"}}` }] }),
   ],
   ['owner', ({ owner }) => ({ owner })],
+];
+
+/** Those that a rule of v1 may hold, in the list of an environment. */
+const referencesInLists: [string, (theirs: Belongings) => object][] = [
+  ['project', ({ project }) => ({ projects: [project] })],
+  ['prerequisite', ({ feature: id }) => ({ prerequisites: [{ id, condition: '{"value":true}' }] })],
 ];
 
 describe('organizations', () => {
@@ -408,6 +439,25 @@ describe('organizations', () => {
     const input = { body: { ...feature, owner: mine.owner.id, ...body(theirs) } };
     await mine.admin.refused(400, postFeature, input);
     expect(await stored()).toEqual(before);
+  });
+
+  test.each(referencesInLists)('a %s of another organization is unknown in a rule of v1', async (_, rule) => {
+    const before = await stored();
+    const rules = [{ type: 'force', value: 'true', ...rule(theirs) }];
+    const draft = { rules };
+    for (const entry of [
+      { enabled: true, rules },
+      { enabled: true, rules: [], draft },
+    ]) {
+      const body = { ...feature, owner: mine.owner.id, environments: { production: entry } };
+      await mine.admin.refused(400, postFeatureV1, { body });
+    }
+    expect(await stored()).toEqual(before);
+  });
+
+  test('an environment of another organization is unknown in v1', async () => {
+    const environments = { [theirs.environment]: { enabled: true, rules: [] } };
+    await mine.admin.refused(400, postFeatureV1, { body: { ...feature, owner: mine.owner.id, environments } });
   });
 
   test('the same ids can be used by both', async () => {

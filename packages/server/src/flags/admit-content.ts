@@ -1,19 +1,27 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FeatureRuleInput } from '@halyard/contract';
 import { resolveOwner } from '../access/index.ts';
-import { admitCustomFields, type CustomFieldValues, requireProjects, settingsOf } from '../organization/index.ts';
-import { invalid } from '../platform/index.ts';
+import {
+  admitCustomFields,
+  type CustomFieldValues,
+  environmentsOf,
+  requireProjects,
+  settingsOf,
+} from '../organization/index.ts';
+import { invalid, quoted } from '../platform/index.ts';
 import { personOf, type StateReader } from '../record/index.ts';
 import type { Requester } from '../requester/index.ts';
+import { changedFields } from './content-fields.ts';
 import type { FeatureContent, StoredRule } from './feature.ts';
 import { normalDefault, withNormalValues } from './feature-values.ts';
 import { checkPrerequisites, mustBeTrue, refuseCycle } from './prerequisites.ts';
 import { checkTargeting, effectiveTargeting, type ProjectTargeting } from './project-targeting.ts';
-import { admitRules } from './rules.ts';
-import { requireEnvironments } from './scope.ts';
+import { admitRuleList } from './rules.ts';
+import { requireEnvironments, withSwitches } from './scope.ts';
 import { showRule } from './show.ts';
 import type { FeatureTools } from './tools.ts';
 import { refuseUnknownReferences, type UnknownReferences } from './unknown-references.ts';
+import { type AskedRuleLists, admitRuleLists, checkSchedules } from './v1/admit-rule-lists.ts';
 import { readSchema } from './value-schema.ts';
 
 /** What a request asks a feature to be: of a new one everything it says, of another what is to change. */
@@ -26,13 +34,26 @@ export interface AskedContent extends UnknownReferences {
   readonly targetingProjects?: readonly string[] | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly defaultValue?: string | undefined;
-  readonly environments?: Readonly<Record<string, { readonly enabled?: boolean | undefined }>> | undefined;
+  readonly environments?: Readonly<Record<string, AskedEnvironment>> | undefined;
+  /** The whole list, as v2 has it. */
   readonly rules?: readonly FeatureRuleInput[] | undefined;
+  /** The lists of some environments, as v1 has them. */
+  readonly ruleLists?: AskedRuleLists | undefined;
   /** Ids of features whose value must be true. */
   readonly prerequisites?: readonly string[] | undefined;
   readonly jsonSchema?: string | undefined;
   /** All of them: those that are left out are gone. */
   readonly customFields?: CustomFieldValues | undefined;
+  /** What is to wait as a draft beside what is asked. */
+  readonly draft?: AskedDraft | undefined;
+}
+
+type AskedDraft = Pick<AskedContent, 'environments' | 'ruleLists'>;
+
+interface AskedEnvironment {
+  readonly enabled?: boolean | undefined;
+  /** That of the feature, sent back as v1 shows it. */
+  readonly defaultValue?: string | undefined;
 }
 
 /** What content is admitted with. */
@@ -58,14 +79,17 @@ export async function admitContent(
 ): Promise<FeatureContent> {
   const { feature, states } = admission;
   requireEnvironments(states, Object.keys(asked.environments ?? {}), 'environments');
+  requireEnvironments(states, Object.keys(asked.draft?.environments ?? {}), 'environments');
+  if (admission.isNew) {
+    checkSchedules([...(asked.ruleLists ?? []), ...(asked.draft?.ruleLists ?? [])], admission.tools);
+  }
   const project = admitProject(asked, before, admission);
   const targeting = admitTargeting(asked, project, before, admission);
   const owner = admitOwner(asked, before, admission);
   const customFields = admitFieldValues(asked, project, before, admission);
   refuseUnknownReferences(asked);
   const { customFields: _customFields, ...kept } = before;
-  const { defaultValue, valueType } = before;
-  const content: FeatureContent = {
+  const placed: FeatureContent = {
     ...kept,
     archived: asked.archived ?? before.archived,
     description: asked.description ?? before.description,
@@ -73,15 +97,31 @@ export async function admitContent(
     project,
     ...targeting,
     tags: asked.tags === undefined ? before.tags : [...new Set(asked.tags)],
-    defaultValue: asked.defaultValue === undefined ? defaultValue : normalDefault(valueType, asked.defaultValue),
-    environments: admitSwitches(asked, before),
-    rules: admitRuleList(asked, project, before, admission),
+    defaultValue: admitDefault(asked, before),
+    ...(Object.keys(customFields).length === 0 ? {} : { customFields }),
+  };
+  const content: FeatureContent = {
+    ...admitRules(asked, admitSwitches(asked, placed, states), placed, admission),
     prerequisites: admitPrerequisites(asked, before, admission),
     jsonSchema: await admitSchema(asked, before, admission),
-    ...(Object.keys(customFields).length === 0 ? {} : { customFields }),
   };
   refuseCycle(feature, content, states);
   return content;
+}
+
+/**
+ * Takes in what waits as a draft beside the content that goes live.
+ *
+ * @returns null where nothing is to wait
+ */
+export async function admitDraft(
+  { draft: asked }: AskedContent,
+  content: FeatureContent,
+  admission: ContentAdmission,
+): Promise<FeatureContent | null> {
+  if (asked === undefined) return null;
+  const draft = await admitContent(asked, content, { ...admission, isNew: false });
+  return changedFields(content, draft).length === 0 ? null : draft;
 }
 
 function admitProject(
@@ -137,25 +177,44 @@ function admitFieldValues(
   return admitCustomFields(asked, { section: 'feature', project, before: known, states });
 }
 
-function admitSwitches({ environments = {} }: AskedContent, before: FeatureContent): FeatureContent['environments'] {
-  const sent = Object.entries(environments).flatMap(([id, { enabled }]) =>
-    enabled === undefined ? [] : [[id, { enabled }] as const],
-  );
-  return { ...before.environments, ...Object.fromEntries(sent) };
+function admitDefault({ defaultValue, environments = {} }: AskedContent, before: FeatureContent): string {
+  const fresh = defaultValue === undefined ? before.defaultValue : normalDefault(before.valueType, defaultValue);
+  for (const [id, { defaultValue: sentBack = fresh }] of Object.entries(environments)) {
+    if (sentBack !== fresh && sentBack !== before.defaultValue) {
+      throw invalid(
+        `The environment ${quoted(id)} has no default value of its own. Send "defaultValue" of the feature, or a rule in ${id}.`,
+      );
+    }
+  }
+  return fresh;
 }
 
-function admitRuleList(
-  { rules: asked }: AskedContent,
-  project: string,
+function admitSwitches(
+  { environments = {} }: AskedContent,
+  before: FeatureContent,
+  states: StateReader,
+): FeatureContent {
+  const sent = Object.entries(environments).flatMap(([id, { enabled }]) =>
+    enabled === undefined ? [] : [[id, enabled] as const],
+  );
+  return withSwitches(before, new Map(sent), environmentsOf(states));
+}
+
+/** @param before the feature without the switches that are asked for */
+function admitRules(
+  { rules, ruleLists }: AskedContent,
+  content: FeatureContent,
   before: FeatureContent,
   { feature, states, requester, tools }: ContentAdmission,
-): readonly StoredRule[] {
-  if (asked === undefined) return before.rules;
-  const admitted = admitRules(asked, { ...tools, feature, project, stored: before.rules, states, requester });
-  const rules = withNormalValues(admitted, before.valueType, tools.kinds);
+): FeatureContent {
+  const context = { ...tools, feature, states, requester };
+  if (ruleLists !== undefined) return admitRuleLists(ruleLists, content, before, context);
+  if (rules === undefined) return content;
+  const { project, valueType, rules: stored } = content;
+  const admitted = withNormalValues(admitRuleList(rules, { ...context, project, stored }), valueType, tools.kinds);
   // A list that reads the same is the same, also where rules of old leave out what newer ones spell out.
   const shown = (list: readonly StoredRule[]) => list.map((rule) => showRule(rule, feature, tools.kinds));
-  return isDeepStrictEqual(shown(rules), shown(before.rules)) ? before.rules : rules;
+  return isDeepStrictEqual(shown(admitted), shown(stored)) ? content : { ...content, rules: admitted };
 }
 
 function admitPrerequisites(

@@ -2,7 +2,7 @@ import type { FeatureValueType } from '@halyard/contract';
 import { environmentsOf, settingsOf } from '../organization/index.ts';
 import type { StateReader, Written } from '../record/index.ts';
 import { demand, type Requester } from '../requester/index.ts';
-import { type AskedContent, admitContent } from './admit-content.ts';
+import { type AskedContent, admitContent, admitDraft } from './admit-content.ts';
 import { directWriteComment, inProject } from './direct-write.ts';
 import type { FeatureContent } from './feature.ts';
 import { checkNewId } from './feature-id.ts';
@@ -29,13 +29,14 @@ export async function createFeature(
 ): Promise<Written<Seen>> {
   const { id } = input;
   const { landed, result: after } = await tools.revisions.land(requester, async (states) => {
-    const content = await judge(requester, input, flags.skipSchemaValidation, states, tools);
+    const { content, draft } = await judge(requester, input, flags.skipSchemaValidation, states, tools);
     const record = { event: 'feature.create', comment: directWriteComment } as const;
     const { landing, after } = landFeatures(
       [{ id, before: null, content }],
       record,
       showContext(tools, requester, states),
       tools,
+      draft === null ? [] : [{ id, before: null, content: draft }],
     );
     return { landing, result: after };
   });
@@ -51,21 +52,27 @@ async function judge(
   skipsSchema: boolean,
   states: StateReader,
   tools: FeatureTools,
-): Promise<FeatureContent> {
+): Promise<{ content: FeatureContent; draft: FeatureContent | null }> {
   const beginning = beginningOf(input, states);
   const where = inProject(input.project ?? '');
   const on = Object.entries(beginning.environments).flatMap(([id, { enabled }]) => (enabled ? [id] : []));
   demand(requester, 'createFeatures', { ...where, environments: on });
   checkNewId(input.id, states, settingsOf(states));
-  const content = await admitContent(input, beginning, { feature: input.id, isNew: true, states, requester, tools });
+  const admission = { feature: input.id, isNew: true, states, requester, tools };
+  const content = await admitContent(input, beginning, admission);
+  if (input.draft !== undefined) demand(requester, 'editFeatureDrafts', where);
+  const draft = await admitDraft(input, content, admission);
 
   const skips = skipsSchema && requester.may('bypassApprovalFeatures', { projects: [] });
-  if (!skips) await checkAgainstSchema(requester.organization, content, tools.kinds, { default: true, rules: true });
+  if (!skips) {
+    await checkAgainstSchema(requester.organization, content, tools.kinds, () => true);
+    if (draft !== null) await checkAgainstSchema(requester.organization, draft, tools.kinds, () => true);
+  }
   demand(requester, 'publishFeatures', {
     ...where,
     environments: servingEnvironments(content, environmentsOf(states)),
   });
-  return content;
+  return { content, draft };
 }
 
 /** What a feature begins with. The switch in each environment: as the input says, else what the environment gives new features. */

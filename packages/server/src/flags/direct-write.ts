@@ -18,6 +18,8 @@ export const directWriteComment = 'Created via REST API';
 /** What a direct write wants to make of a feature, and what stands in its way. */
 export interface Wanted {
   readonly content: FeatureContent;
+  /** What is to wait as a draft beside it. */
+  readonly draft?: FeatureContent | null;
   readonly gates: readonly Gate[];
 }
 
@@ -30,7 +32,8 @@ export interface FeatureWrite extends Seen {
 }
 
 /**
- * Changes a feature and publishes the change as one revision; does nothing where the content stays what it is.
+ * Changes a feature and publishes the change as one revision; does nothing where the content stays what it is. What is to wait
+ * becomes a draft.
  *
  * @param want states the change, having checked who may make it and whether it can be
  */
@@ -44,18 +47,20 @@ export async function writeDirectly(
 ): Promise<Written<FeatureWrite>> {
   const { landed, result } = await tools.revisions.land(requester, async (states) => {
     const before = findFeature(requester, states, id);
-    const { content, gates } = await want(before, states);
+    const { content, draft = null, gates } = await want(before, states);
     const context = showContext(tools, requester, states);
-    if (changedFields(contentOf(before.state), content).length === 0) {
+    const changes = changedFields(contentOf(before.state), content).length > 0;
+    if (!changes && draft === null) {
       return { landing: null, result: { bypassed: [], before: context, after: () => context } };
     }
-    demandLanding(requester, contentOf(before.state), content, states);
-    const bypassed = passGates(gates, clearance(requester, flags, before, states));
+    if (changes) demandLanding(requester, contentOf(before.state), content, states);
+    const bypassed = changes ? passGates(gates, clearance(requester, flags, before, states)) : [];
     const { landing, after } = landFeatures(
-      [{ id, before, content }],
+      changes ? [{ id, before, content }] : [],
       { ...record, comment: directWriteComment },
       context,
       tools,
+      draft === null ? [] : [{ id, before, content: draft }],
     );
     return { landing, result: { bypassed, before: context, after } };
   });

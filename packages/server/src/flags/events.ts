@@ -62,6 +62,17 @@ export function featureUpdated(from: Seen, to: Seen): EventDraft[] {
   return [published, updated];
 }
 
+/** A draft begins: what it would change is told, of the environments that it differs in. */
+export function draftCreated(live: LiveFeature, draft: Revision<FeatureContent>, context: ShowContext): EventDraft {
+  return {
+    ...common('feature.revision.created', live),
+    data: { object: showRevisionV1(live.id, draft, context) },
+    projects: projectsOf(live),
+    tags: tagsOf(live),
+    environments: differing(live.state, draft.content, context.states),
+  };
+}
+
 const publishedRevision = (before: LiveFeature, { state, dateUpdated }: LiveFeature): Revision<FeatureContent> => ({
   ...state.revision,
   baseVersion: before.state.revision.version,
@@ -76,9 +87,15 @@ function affected(before: FeatureContent, after: FeatureContent, states: StateRe
   const environments = environmentsOf(states);
   if (changedFields(before, after).some(isToldEverywhere)) return environments.map(({ id }) => id);
   const [old, fresh] = [environmentView(before, environments), environmentView(after, environments)];
+  return differing(before, after, states).filter((id) => old.isOn(id) || fresh.isOn(id));
+}
+
+/** Environments whose switch or rules differ. */
+function differing(before: FeatureContent, after: FeatureContent, states: StateReader): string[] {
+  const environments = environmentsOf(states);
+  const [old, fresh] = [environmentView(before, environments), environmentView(after, environments)];
   const [oldRules, freshRules] = [rulesByEnvironment(before, environments), rulesByEnvironment(after, environments)];
   return environments
     .map(({ id }) => id)
-    .filter((id) => old.isOn(id) || fresh.isOn(id))
     .filter((id) => old.isOn(id) !== fresh.isOn(id) || !isDeepStrictEqual(oldRules(id), freshRules(id)));
 }

@@ -2,7 +2,7 @@ import { registerTags } from '../organization/index.ts';
 import type { Clock, Tx } from '../platform/index.ts';
 import { liveAfter, readerWith } from '../record/index.ts';
 import type { Landed, Landing, LiveRevision } from '../revisions/index.ts';
-import { featureCreated, featureUpdated } from './events.ts';
+import { draftCreated, featureCreated, featureUpdated } from './events.ts';
 import {
   contentOf,
   type FeatureContent,
@@ -22,6 +22,9 @@ export interface FeatureChange {
   readonly before: LiveFeature | null;
   readonly content: FeatureContent;
 }
+
+/** Content that waits as a draft of a feature. */
+export type FeatureDraft = FeatureChange;
 
 /** How the change is recorded. */
 export interface FeatureRecord {
@@ -43,12 +46,14 @@ export interface FeatureLanding {
  * changes features comes through here.
  *
  * @param context what the change was judged on
+ * @param drafts what is not to go live yet, on top of the changes
  */
 export function landFeatures(
   changes: readonly FeatureChange[],
   { event, comment, reason }: FeatureRecord,
   context: ShowContext,
   { clock }: { readonly clock: Clock },
+  drafts: readonly FeatureDraft[] = [],
 ): FeatureLanding {
   const { organization } = context.states;
   const now = clock.now();
@@ -73,21 +78,39 @@ export function landFeatures(
       comment,
       state: (revision) => ({ kind: featureKind, id, state: state(content, revision) }),
     })),
-    audit: changes.map(({ id, before, content }) => ({
-      event,
-      entity: { object: 'feature', id, name: id },
-      ...(reason === undefined ? {} : { reason }),
-      ...(before === null ? {} : { pre: contentOf(before.state) }),
-      post: content,
+    drafts: drafts.map(({ id, before, content }) => ({
+      kind: featureRevisionKind,
+      id,
+      baseVersion: before?.state.revision.version ?? 0,
+      content,
+      comment,
     })),
-    events: (landed) => {
+    audit: [
+      ...changes.map(({ id, before, content }) => ({
+        event,
+        entity: { object: 'feature', id, name: id },
+        ...(reason === undefined ? {} : { reason }),
+        ...(before === null ? {} : { pre: contentOf(before.state) }),
+        post: content,
+      })),
+      ...drafts.map(({ id, content }) => ({
+        event: 'feature.revision.create',
+        entity: { object: 'feature', id, name: id },
+        post: content,
+      })),
+    ],
+    events: (landed, drafted) => {
       const fresh = after(landed);
-      return changes.flatMap(({ id, before }) => {
+      const ofChanges = changes.flatMap(({ id, before }) => {
         const live = liveFeature(id, fresh.states);
         return before === null
           ? [featureCreated(live, fresh)]
           : featureUpdated({ live: before, context }, { live, context: fresh });
       });
+      const ofDrafts = drafts.flatMap(({ id }, index) =>
+        drafted.slice(index, index + 1).map((revision) => draftCreated(liveFeature(id, fresh.states), revision, fresh)),
+      );
+      return [...ofChanges, ...ofDrafts];
     },
     also: (tx: Tx) =>
       registerTags(

@@ -20,8 +20,9 @@ import { staleFeatures } from './stale-features.ts';
 import { toggleFeature } from './toggle-feature.ts';
 import type { FeatureTools } from './tools.ts';
 import { updateFeature } from './update-feature.ts';
+import { featureRoutesV1 } from './v1/routes.ts';
 
-/** The v2 interface of features. */
+/** The interface of features, in both versions. */
 export function featureRoutes(tools: FeatureTools & { readonly recorder: Recorder }): Route[] {
   return [
     bind(listOperation, async ({ requester, query }) => {
@@ -64,6 +65,7 @@ export function featureRoutes(tools: FeatureTools & { readonly recorder: Recorde
       })),
     ),
     bind(getFeatureKeys, async ({ requester, query }) => listFeatureKeys(requester, query.projectId)),
+    ...featureRoutesV1(tools),
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { FeatureRuleInput } from '@halyard/contract';
+import type { FeatureRuleInput, FeatureRuleInputV1 } from '@halyard/contract';
 import type { FeatureRule, GateRule, JsonValue } from '@halyard/evaluation';
 import type { StateReader } from '../record/index.ts';
 import type { NamespaceState } from '../targeting/index.ts';
@@ -6,6 +6,9 @@ import type { RuleBase, StoredRule } from './feature.ts';
 import { forceRuleKind } from './rule-kinds/force.ts';
 import { inlineExperimentRuleKind } from './rule-kinds/inline-experiment.ts';
 import { rolloutRuleKind } from './rule-kinds/rollout.ts';
+
+/** A rule as a body of either version brings it in: v1 alone has inline experiments. */
+export type RuleInput = FeatureRuleInput | Extract<FeatureRuleInputV1, { type: 'experiment' }>;
 
 /** A value inside a rule, and what messages call it. */
 interface NamedValue {
@@ -28,6 +31,7 @@ export interface CompilationContext {
   readonly feature: string;
   /** The value of a rule as SDKs get it; a sparse one is laid over the default. */
   typed(value: string, sparse: boolean): JsonValue;
+  /** Whether SDKs are to get the names of experiments that are objects of their own. */
   readonly includeNames: boolean;
   /** A namespace as the organization defines it; null: there is none of that id. */
   namespaceOf(id: string): NamespaceState | null;
@@ -46,11 +50,11 @@ type WithoutCommon<Rule> = Rule extends unknown
 export interface RuleKind<Rule extends StoredRule = StoredRule> {
   readonly type: Rule['type'];
   /**
-   * Takes in the part of a v2 rule that is its own; absent where the type cannot come in that way.
+   * Takes in the part of a rule that is its own; absent where the type cannot come in that way.
    *
    * @throws Refusal (invalid)
    */
-  admit?(input: FeatureRuleInput, base: RuleBase, context: AdmissionContext<Rule>): Rule;
+  admit?(input: RuleInput, base: RuleBase, context: AdmissionContext<Rule>): Rule;
   /** The values it serves, to be checked against the feature's type and schema. */
   values(rule: Rule): readonly NamedValue[];
   /** The same rule with its values replaced, in the order of `values`. */

@@ -6,11 +6,11 @@ import type { StateReader } from '../record/index.ts';
 import type { Requester } from '../requester/index.ts';
 import { attributesIn, groupFinder, groupsNamedIn, readCondition, requireRegistered } from '../targeting/index.ts';
 import type { RuleBase, StoredRule } from './feature.ts';
-import { ruleIdStem } from './feature.ts';
 import { checkPrerequisites } from './prerequisites.ts';
-import type { RuleKinds } from './rule-kinds.ts';
+import type { RuleInput, RuleKinds } from './rule-kinds.ts';
 import { checkSchedule } from './schedule.ts';
 import { inferScope, requireEnvironments } from './scope.ts';
+import { withUniqueIds } from './unique-ids.ts';
 
 /** What the rules of a request are judged with. */
 export interface RuleContext {
@@ -32,16 +32,33 @@ export interface RuleContext {
  *
  * @throws Refusal (invalid)
  */
-export function admitRules(inputs: readonly FeatureRuleInput[], context: RuleContext): StoredRule[] {
-  return withUniqueIds(inputs.map((input, index) => admitRule(input, index, context)));
+export function admitRuleList(inputs: readonly FeatureRuleInput[], context: RuleContext): StoredRule[] {
+  return withUniqueIds(
+    inputs.map((input, index) => {
+      const sameId = context.stored.find((rule) => rule.id === input.id) ?? null;
+      return admitRule(input, sameId, placeOf(input, index), context);
+    }),
+  );
 }
 
-function admitRule(input: FeatureRuleInput, index: number, context: RuleContext): StoredRule {
-  const place = `rule ${index + 1}${input.id ? ` (${quoted(input.id)})` : ''}`;
+/** What messages call a rule of a list. */
+export const placeOf = ({ id }: RuleInput, index: number): string => `rule ${index + 1}${id ? ` (${quoted(id)})` : ''}`;
+
+/**
+ * Takes in one rule of a body of either version.
+ *
+ * @param sameId the stored rule that it is, if it is one
+ * @throws Refusal (invalid)
+ */
+export function admitRule(
+  input: RuleInput,
+  sameId: StoredRule | null,
+  place: string,
+  context: Omit<RuleContext, 'stored'>,
+): StoredRule {
   const kind = context.kinds.get(input.type);
   if (kind?.admit === undefined) throw unknownReference(input, place);
   const id = input.id || context.newId('fr_');
-  const sameId = context.stored.find((rule) => rule.id === id) ?? null;
   const stored = sameId?.type === input.type ? sameId : null;
   const base = admitBase(input, { ...context, id, stored: sameId, place });
   const rule = kind.admit(input, base, { feature: context.feature, stored, states: context.states, place });
@@ -50,7 +67,7 @@ function admitRule(input: FeatureRuleInput, index: number, context: RuleContext)
 }
 
 /** The types whose objects do not exist on this feature. */
-function unknownReference(input: FeatureRuleInput, place: string): Error {
+function unknownReference(input: RuleInput, place: string): Error {
   switch (input.type) {
     case 'experiment-ref':
       return invalid(`${place} names the unknown experiment ${quoted(input.experimentId)}.`);
@@ -68,13 +85,16 @@ function unknownReference(input: FeatureRuleInput, place: string): Error {
 }
 
 function admitBase(
-  input: FeatureRuleInput,
+  input: RuleInput,
   context: Omit<RuleContext, 'stored'> & { id: string; stored: StoredRule | null; place: string },
 ): RuleBase {
   const { id, stored, place, states } = context;
   const scope = inferScope(input);
-  // Also of a list that "all" makes needless: what is unknown is a mistake, wherever it stands.
-  requireEnvironments(states, added(input.environments ?? [], stored?.environments), place);
+  if (input.type !== 'experiment') {
+    // Also of a list that "all" makes needless: what is unknown is a mistake, wherever it stands.
+    requireEnvironments(states, added(input.environments ?? [], stored?.environments), place);
+    refuseRamp(input.rampScheduleId, place);
+  }
   requireProjects(states, input.projects ?? [], stored?.projects);
 
   const condition = input.condition ?? '';
@@ -95,7 +115,6 @@ function admitBase(
     if (scheduleRules.length > 0) context.entitlements.require('schedule-feature-flag');
     checkSchedule(scheduleRules, place);
   }
-  refuseRamp(input.rampScheduleId, place);
 
   return {
     id,
@@ -104,7 +123,7 @@ function admitBase(
     enabled: input.enabled ?? true,
     scheduleRules,
     ...(input.scheduleType === undefined ? {} : { scheduleType: input.scheduleType }),
-    savedGroupTargeting: admitSavedGroups(input, stored, context),
+    savedGroupTargeting: input.type === 'experiment' ? [] : admitSavedGroups(input, stored, context),
     prerequisites,
     ...scope,
   };
@@ -139,34 +158,9 @@ function refuseRamp(rampScheduleId: string | undefined, place: string): void {
 function requireRegisteredHash(
   rule: StoredRule,
   stored: StoredRule | null,
-  { kinds, states, project }: RuleContext,
+  { kinds, states, project }: Pick<RuleContext, 'kinds' | 'states' | 'project'>,
 ): void {
   const kind = kinds.get(rule.type);
   const before = stored === null ? [] : (kind?.hashAttributes(stored) ?? []);
   requireRegistered(states, added(kind?.hashAttributes(rule) ?? [], before), project);
-}
-
-/** Gives each rule an id of its own: a second one of the same id gets its stem with where it applies and a number. */
-function withUniqueIds(rules: readonly StoredRule[]): StoredRule[] {
-  const taken = new Set(rules.map(({ id }) => id));
-  const seen = new Set<string>();
-  return rules.map((rule) => {
-    if (!seen.has(rule.id)) {
-      seen.add(rule.id);
-      return rule;
-    }
-    const stem = `${ruleIdStem(rule.id)}__${scopeHint(rule)}`;
-    let number = 2;
-    while (taken.has(`${stem}__${number}`)) number++;
-    const id = `${stem}__${number}`;
-    taken.add(id);
-    seen.add(id);
-    return { ...rule, id };
-  });
-}
-
-function scopeHint({ allEnvironments, environments }: StoredRule): string {
-  if (allEnvironments) return 'all';
-  const [only] = environments;
-  return environments.length === 1 && only !== undefined ? only : 'dup';
 }

@@ -53,13 +53,20 @@ export function applicableEnvironments(
 export interface EnvironmentView {
   isOn(environment: string): boolean;
   applies(rule: RuleScope, environment: string): boolean;
+  /** The environment that another one follows; null: it has settings of its own, or there is none to follow. */
+  followed(environment: string): string | null;
 }
 
 export function environmentView(feature: FeatureContent, environments: readonly LiveEnvironment[]): EnvironmentView {
   const parents = new Map(environments.map(({ id, state }) => [id, state.parent]));
   const applicable = new Set(applicableEnvironments(feature, environments).map(({ id }) => id));
   const sources = new Map(environments.map(({ id }) => [id, sourceOf(id, feature, parents)]));
+  const followed = (environment: string): string | null => {
+    const source = sources.get(environment) ?? null;
+    return source === environment ? null : source;
+  };
   return {
+    followed,
     isOn: (environment) => {
       const source = sources.get(environment) ?? null;
       return source !== null && feature.environments[source]?.enabled === true;
@@ -67,10 +74,26 @@ export function environmentView(feature: FeatureContent, environments: readonly 
     applies: (rule, environment) => {
       if (!applicable.has(environment)) return false;
       if (rule.allEnvironments || rule.environments.includes(environment)) return true;
-      const source = sources.get(environment) ?? null;
-      return source !== null && source !== environment && rule.environments.includes(source);
+      const source = followed(environment);
+      return source !== null && rule.environments.includes(source);
     },
   };
+}
+
+/**
+ * The feature with switches as they are asked for. One that is so already, be it by following another, stays as it is stored;
+ * of those that follow one that changes, what is asked for becomes their own.
+ */
+export function withSwitches(
+  feature: FeatureContent,
+  asked: ReadonlyMap<string, boolean>,
+  environments: readonly LiveEnvironment[],
+): FeatureContent {
+  const { isOn } = environmentView(feature, environments);
+  const different = [...asked].filter(([environment, enabled]) => isOn(environment) !== enabled);
+  if (different.length === 0) return feature;
+  const own = Object.fromEntries(different.map(([environment, enabled]) => [environment, { enabled }]));
+  return withSwitches({ ...feature, environments: { ...feature.environments, ...own } }, asked, environments);
 }
 
 /**

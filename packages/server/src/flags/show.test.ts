@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { force, inlineExperiment, rollout, statesOf } from '../../testing/flags/states.ts';
+import { anyRule, anyScope } from '../../testing/flags/rules.ts';
+import { statesOf } from '../../testing/flags/states.ts';
 import { readerOf } from '../record/index.ts';
 import { featureKind, type StoredRule } from './feature.ts';
 import { ruleKinds } from './rule-kinds.ts';
@@ -17,47 +18,16 @@ const own: Record<string, string[]> = {
   experiment: ['trackingKey', ...inline, 'namespace', 'coverage', 'value'],
 };
 
-const schedule = [
-  { timestamp: null, enabled: true },
-  { timestamp: '2030-01-01T00:00:00.000Z', enabled: false },
-];
-const anyCommon = fc.record(
-  {
-    description: fc.constantFrom('', 'why'),
-    condition: fc.constantFrom('', '{"a":1}'),
-    enabled: fc.boolean(),
-    scheduleRules: fc.constantFrom([], schedule),
-    prerequisites: fc.constantFrom([], [{ id: 'parent', condition: '{"value":true}' }]),
-    allEnvironments: fc.boolean(),
-    environments: fc.constantFrom([], ['production']),
-    allProjects: fc.boolean(),
-    projects: fc.constantFrom([], ['prj_a']),
-  },
-  { requiredKeys: [] },
-);
-const anyExperiment = fc.record(
-  {
-    fallbackAttribute: fc.constant('deviceId'),
-    disableStickyBucketing: fc.boolean(),
-    bucketVersion: fc.nat(),
-    minBucketVersion: fc.nat(),
-    coverage: fc.constantFrom(0, 0.5, 1),
-    namespace: fc.constant({ enabled: true, name: 'checkout', range: [0, 0.5] as [number, number] }),
-  },
-  { requiredKeys: [] },
-);
-const anyRule: fc.Arbitrary<StoredRule> = fc.oneof(
-  fc.tuple(anyCommon, fc.boolean()).map(([more, sparse]) => force({ ...more, ...(sparse ? { sparse } : {}) })),
-  anyCommon.map((more) => rollout(more)),
-  fc.tuple(anyCommon, anyExperiment).map(([more, experiment]) => inlineExperiment({ ...more, ...experiment })),
-);
+const anyPlacedRule: fc.Arbitrary<StoredRule> = fc
+  .tuple(anyRule, anyScope(['production'], ['prj_a']))
+  .map(([rule, where]) => ({ ...rule, ...where }));
 
 const members = { emailOf: () => undefined, idOf: () => undefined };
 
 describe('showing a feature', () => {
   test('a rule says what the interface has for its type, in the v1 and the v2 shape, and no nulls beside the instants of schedules [flags M112]', () => {
     fc.assert(
-      fc.property(fc.array(anyRule, { minLength: 1, maxLength: 4 }), (rules) => {
+      fc.property(fc.array(anyPlacedRule, { minLength: 1, maxLength: 4 }), (rules) => {
         const states = statesOf({ features: { flag: { rules } } });
         const context = showContext({ kinds: ruleKinds([]) }, { members }, readerOf(states));
         const [live] = readerOf(states).all(featureKind);

@@ -123,6 +123,9 @@ function environmentViews({ id, state }: LiveFeature, { states, compiler }: Show
   });
 }
 
+const shownSavedGroups = ({ savedGroupTargeting }: StoredRule) =>
+  savedGroupTargeting.map((entry) => ({ ...entry, savedGroups: [...entry.savedGroups] }));
+
 function shownRule(rule: StoredRule, feature: string, kinds: RuleKinds) {
   const scheduleType = rule.scheduleType ?? (rule.scheduleRules.length === 0 ? 'none' : 'schedule');
   return {
@@ -133,7 +136,9 @@ function shownRule(rule: StoredRule, feature: string, kinds: RuleKinds) {
     enabled: rule.enabled,
     scheduleRules: rule.scheduleRules.map((entry) => ({ ...entry })),
     scheduleType,
-    savedGroupTargeting: rule.savedGroupTargeting.map((entry) => ({ ...entry, savedGroups: [...entry.savedGroups] })),
+    ...(rule.type === 'experiment' && rule.savedGroupTargeting.length === 0
+      ? {}
+      : { savedGroupTargeting: shownSavedGroups(rule) }),
     prerequisites: rule.prerequisites.map((prerequisite) => ({ ...prerequisite })),
     allProjects: rule.allProjects,
     ...(rule.allProjects ? {} : { projects: [...rule.projects] }),

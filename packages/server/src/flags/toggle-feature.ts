@@ -1,9 +1,10 @@
 import type { BodyOf, toggleFeature as toggleOperation } from '@halyard/contract';
+import { environmentsOf } from '../organization/index.ts';
 import type { Written } from '../record/index.ts';
 import { demand, type Requester } from '../requester/index.ts';
 import { type FeatureWrite, inProject, writeDirectly } from './direct-write.ts';
 import { contentOf } from './feature.ts';
-import { requireEnvironments } from './scope.ts';
+import { requireEnvironments, withSwitches } from './scope.ts';
 import type { FeatureTools } from './tools.ts';
 
 const on = new Set<unknown>([true, 'true', '1', 1]);
@@ -22,12 +23,7 @@ export function toggleFeature(
     // Also for those that are in the wanted state already: who may not switch them learns nothing by asking.
     demand(requester, 'publishFeatures', { ...inProject(live.state.project), environments: named });
     requireEnvironments(states, named, 'environments');
-    const content = contentOf(live.state);
-    const switches = Object.entries(environments).map(([name, value]) => [name, { enabled: on.has(value) }] as const);
-    const changed = switches.filter(([name, { enabled }]) => content.environments[name]?.enabled !== enabled);
-    return {
-      content: { ...content, environments: { ...content.environments, ...Object.fromEntries(changed) } },
-      gates: [],
-    };
+    const switches = new Map(Object.entries(environments).map(([name, value]) => [name, on.has(value)]));
+    return { content: withSwitches(contentOf(live.state), switches, environmentsOf(states)), gates: [] };
   });
 }

@@ -110,8 +110,12 @@ function serveOperation(app: FastifyInstance, route: Route, admit: Admit): void 
     app.route({
       method: operation.method,
       url: prefix + operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      handler: async (request, reply) => {
+      // Before anything can be refused: every answer says it.
+      onRequest: (_request, reply, done) => {
         if (operation.deprecated) reply.header('Deprecation', 'true');
+        done();
+      },
+      handler: async (request, reply) => {
         const body = bodyOf(operation, request);
         const requester = await admit(request, reply);
         refuseHarm([request.params, request.query]);

@@ -27,5 +27,5 @@ export async function changesOf(
   tx: Tx,
   landed: ConfigurationVersion,
 ): Promise<readonly StateChange[]> {
-  return typeof changes === 'function' ? changes(tx, landed) : changes;
+  return typeof changes === 'function' ? changes(tx, landed) : (changes ?? []);
 }

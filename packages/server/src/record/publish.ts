@@ -22,13 +22,15 @@ export interface StateChange<State = unknown> {
 export interface Publication {
   /**
    * Where a part of the states can be known only under the lock, such as a number that nobody else may take, a function that
-   * is called there.
+   * is called there. Null: no state changes, so there is no new version; the lock is held all the same, for what is judged and
+   * written together.
    */
   readonly changes:
     | readonly StateChange[]
-    | ((tx: Tx, landed: ConfigurationVersion) => Promise<readonly StateChange[]>);
+    | ((tx: Tx, landed: ConfigurationVersion) => Promise<readonly StateChange[]>)
+    | null;
   readonly audit: readonly AuditEntry[];
-  /** Made once the version is known, since events carry its instant. */
+  /** Made once the version is known, since events carry its instant; without a new one, the version that stays. */
   readonly events?: (landed: ConfigurationVersion) => readonly EventDraft[];
   /** Further rows of the same transaction. */
   readonly also?: (tx: Tx, landed: ConfigurationVersion) => Promise<void>;
@@ -57,7 +59,7 @@ export type Judge<Result> = (states: StateReader) => Promise<Judgement<Result>> 
 
 /** What a write came to. */
 export interface Written<Result> {
-  /** The version it made; null: there was nothing to do. */
+  /** The version it made; null: it changed nothing that is published. */
   readonly landed: ConfigurationVersion | null;
   readonly result: Result;
 }
@@ -100,11 +102,12 @@ export function createRecorder(tools: { db: Db; clock: Clock; newId: NewId; live
         const states = recordingReader(await live.at(organization, version));
         const { publication, result } = await judge(states);
         if (publication === null) return { landed: null, result };
-        const landed = await db
+        const committed = await db
           .transaction()
           .execute((tx) => commit(tx, { ...tools, organization, actor, states, publication }));
-        if (landed !== null) {
-          await live.at(organization, landed.version);
+        if (committed !== null) {
+          const { landed } = committed;
+          if (landed !== null) await live.at(organization, landed.version);
           return { landed, result };
         }
       }
@@ -127,9 +130,9 @@ export function createRecorder(tools: { db: Db; clock: Clock; newId: NewId; live
         .values({ organization, ...at })
         .execute();
       const states = recordingReader(readerOf({ organization, at, kinds: new Map() }));
-      const landed = await commit(tx, { ...tools, organization, actor, states, publication });
-      if (landed === null) throw new Error('Nobody else can have changed an organization that does not exist yet.');
-      return landed;
+      const committed = await commit(tx, { ...tools, organization, actor, states, publication });
+      if (committed === null) throw new Error('Nobody else can have changed an organization that does not exist yet.');
+      return committed.landed ?? at;
     },
   };
 }
@@ -143,8 +146,8 @@ interface Commit {
   readonly publication: Publication;
 }
 
-/** @returns null when what was judged is no longer so */
-async function commit(tx: Tx, what: Commit): Promise<ConfigurationVersion | null> {
+/** @returns the version that came about, if one did; null when what was judged is no longer so */
+async function commit(tx: Tx, what: Commit): Promise<{ landed: ConfigurationVersion | null } | null> {
   const { clock, newId, organization, actor, states, publication } = what;
   // From here on the writes of one organization are serial; nothing else is locked, so nothing can deadlock.
   const last = await tx
@@ -153,23 +156,26 @@ async function commit(tx: Tx, what: Commit): Promise<ConfigurationVersion | null
     .where('organization', '=', organization)
     .forUpdate()
     .executeTakeFirstOrThrow();
-  const version = last.version + 1;
-  const instant = new Date(Math.max(clock.now().getTime(), last.instant.getTime() + 1));
+  const silent = publication.changes === null;
+  const version = silent ? last.version : last.version + 1;
+  const instant = silent ? clock.now() : new Date(Math.max(clock.now().getTime(), last.instant.getTime() + 1));
   const landed = { version, instant };
   const changes = await changesOf(publication, tx, landed);
   if (last.version !== states.at.version && (await readingsMoved(tx, what, changes))) return null;
 
-  await writeStates(tx, organization, landed, states, changes);
-  await tx.updateTable('current_version').set(landed).where('organization', '=', organization).execute();
-  await tx
-    .insertInto('configuration_version')
-    .values({ organization, ...landed })
-    .execute();
+  if (!silent) {
+    await writeStates(tx, organization, landed, states, changes);
+    await tx.updateTable('current_version').set(landed).where('organization', '=', organization).execute();
+    await tx
+      .insertInto('configuration_version')
+      .values({ organization, ...landed })
+      .execute();
+    await announce(tx, { topic: 'configuration', organization, version });
+  }
   await publication.also?.(tx, landed);
   await writeAudit(tx, newId, organization, actor, instant, publication.audit);
   await writeEvents(tx, organization, actor, instant, publication.events?.(landed) ?? []);
-  await announce(tx, { topic: 'configuration', organization, version });
-  return landed;
+  return { landed: silent ? null : landed };
 }
 
 /**

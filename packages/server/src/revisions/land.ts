@@ -56,10 +56,19 @@ interface RevisedChange<Content> {
   readonly state: (revision: LiveRevision) => StateChange;
 }
 
+/**
+ * New content of an object that waits as a draft: it is numbered like every revision, and changes nothing that is live. Where
+ * the object lands at the same time, the draft is based on what lands.
+ */
+type DraftedChange<Content> = Omit<RevisedChange<Content>, 'state'>;
+
 /** What lands together. */
 export interface Landing<Content> extends Omit<Publication, 'changes' | 'events'> {
+  /** None: drafts are made, and nothing lands. */
   readonly revised: readonly RevisedChange<Content>[];
-  readonly events?: (landed: Landed) => readonly EventDraft[];
+  readonly drafts?: readonly DraftedChange<Content>[];
+  /** @param drafts the draft revisions, in the order in which they were asked for */
+  readonly events?: (landed: Landed, drafts: readonly Revision<Content>[]) => readonly EventDraft[];
 }
 
 /** What came about: the version, and the live revision of each object that landed. */
@@ -75,7 +84,7 @@ type LandingJudge<Content, Result> = (
 export interface Revisions {
   /**
    * The one way in which a revisioned object changes: create, update, toggle, archive, publish, revert and what time does
-   * all come through here, and become true together or not at all.
+   * all come through here, and become true together or not at all. So do drafts, with what they are made from or alone.
    */
   land<Content, Result>(
     by: Pick<Requester, 'organization' | 'actor'>,
@@ -106,7 +115,8 @@ export function revisionEngine(tools: { db: Db; newId: NewId; recorder: Recorder
   const { db, newId, recorder } = tools;
 
   const publicationOf = <Content>(organization: string, actor: Actor, landing: Landing<Content>): Numbered => {
-    const { revised, audit, events, also } = landing;
+    const { revised, drafts = [], audit, events, also } = landing;
+    const drafted: Revision<Content>[] = [];
     const revisions = new Map<string, LiveRevision>();
     const landedAt = (at: ConfigurationVersion): Landed => ({
       ...at,
@@ -116,20 +126,44 @@ export function revisionEngine(tools: { db: Db; newId: NewId; recorder: Recorder
         return revision;
       },
     });
+    const changes = async (tx: Tx) => {
+      const nextVersion = await versionCounter(tx, organization, revised);
+      return revised.map(({ kind, id, comment, state }) => {
+        const version = nextVersion(kind, id);
+        const revision = { id: newId(kind.idPrefix), version, comment, createdBy: actor, publishedBy: actor };
+        revisions.set(keyOf(kind.name, id), revision);
+        return state(revision);
+      });
+    };
+    /** They are numbered after what lands with them. */
+    const insertDrafts = async (tx: Tx, { instant }: ConfigurationVersion): Promise<void> => {
+      if (drafts.length === 0) return;
+      const nextVersion = await versionCounter(tx, organization, drafts);
+      const rows = drafts.map(({ kind, id, baseVersion, content, comment }) => {
+        const revision: Revision<Content> = {
+          id: newId(kind.idPrefix),
+          version: nextVersion(kind, id),
+          baseVersion: revisions.get(keyOf(kind.name, id))?.version ?? baseVersion,
+          status: 'draft',
+          comment,
+          content,
+          createdBy: actor,
+          publishedBy: null,
+          dateUpdated: instant,
+          datePublished: null,
+        };
+        drafted.push(revision);
+        return rowOf(organization, kind, id, revision);
+      });
+      await insertRevisions(tx, rows);
+    };
     const publication: Publication = {
-      async changes(tx) {
-        const highest = await highestVersions(tx, organization, revised);
-        return revised.map(({ kind, id, comment, state }) => {
-          const version = (highest.get(keyOf(kind.name, id)) ?? 0) + 1;
-          const revision = { id: newId(kind.idPrefix), version, comment, createdBy: actor, publishedBy: actor };
-          revisions.set(keyOf(kind.name, id), revision);
-          return state(revision);
-        });
-      },
+      changes: revised.length === 0 ? null : changes,
       audit,
-      ...(events === undefined ? {} : { events: (at) => events(landedAt(at)) }),
+      ...(events === undefined ? {} : { events: (at) => events(landedAt(at), drafted) }),
       async also(tx, at) {
         await insertLanded(tx, organization, revised, landedAt(at));
+        await insertDrafts(tx, at);
         await also?.(tx, at);
       },
     };
@@ -196,23 +230,27 @@ export function revisionEngine(tools: { db: Db; newId: NewId; recorder: Recorder
 const keyOf = (kind: string, id: string): string => `${kind} ${id}`;
 
 /**
- * The highest version that a revision of each object has, whatever its status. It is asked under the lock of the
- * organization's version, and whoever makes a draft takes its number under the same lock: so versions rise by one and none
- * is used twice.
+ * Counts on from the highest version that a revision of each object has, whatever its status. It is asked under the lock of
+ * the organization's version, under which drafts take their numbers too: so versions rise by one and none is used twice.
  */
-async function highestVersions(
+async function versionCounter(
   tx: Tx,
   organization: string,
-  revised: readonly { readonly kind: RevisionKind; readonly id: string }[],
-): Promise<ReadonlyMap<string, number>> {
+  objects: readonly { readonly kind: RevisionKind; readonly id: string }[],
+): Promise<(kind: RevisionKind, id: string) => number> {
   const { rows } = await sql<{ kind: string; entity: string; highest: number }>`
     select revision.kind, revision.entity, max(revision.version) as highest
     from revision
-    join unnest(${revised.map(({ kind }) => kind.name)}::text[], ${revised.map(({ id }) => id)}::text[]) as wanted (kind, entity)
+    join unnest(${objects.map(({ kind }) => kind.name)}::text[], ${objects.map(({ id }) => id)}::text[]) as wanted (kind, entity)
       on wanted.kind = revision.kind and wanted.entity = revision.entity
     where revision.organization = ${organization}
     group by revision.kind, revision.entity`.execute(tx);
-  return new Map(rows.map(({ kind, entity, highest }) => [keyOf(kind, entity), highest]));
+  const highest = new Map(rows.map((row) => [keyOf(row.kind, row.entity), row.highest]));
+  return (kind, id) => {
+    const version = (highest.get(keyOf(kind.name, id)) ?? 0) + 1;
+    highest.set(keyOf(kind.name, id), version);
+    return version;
+  };
 }
 
 async function insertLanded<Content>(
@@ -221,25 +259,44 @@ async function insertLanded<Content>(
   revised: readonly RevisedChange<Content>[],
   landed: Landed,
 ): Promise<void> {
-  const rows = revised.map(({ kind, id, baseVersion, content }) => {
-    const revision = landed.revision(kind, id);
-    return {
-      organization,
-      kind: kind.name,
-      entity: id,
-      version: revision.version,
-      id: revision.id,
+  const { instant } = landed;
+  const rows = revised.map(({ kind, id, baseVersion, content }) =>
+    rowOf(organization, kind, id, {
+      ...landed.revision(kind, id),
+      baseVersion,
       status: kind.landed,
-      base_version: baseVersion,
-      content: JSON.stringify(content),
-      comment: revision.comment,
-      created_by: JSON.stringify(revision.createdBy),
-      published_by: JSON.stringify(revision.publishedBy),
-      date_created: landed.instant,
-      date_updated: landed.instant,
-      date_published: landed.instant,
-    };
-  });
+      content,
+      dateUpdated: instant,
+      datePublished: instant,
+    }),
+  );
+  await insertRevisions(tx, rows);
+}
+
+/** A new revision as its row. */
+const rowOf = (
+  organization: string,
+  kind: RevisionKind,
+  entity: string,
+  { content, ...revision }: Revision<unknown>,
+) => ({
+  organization,
+  kind: kind.name,
+  entity,
+  version: revision.version,
+  id: revision.id,
+  status: revision.status,
+  base_version: revision.baseVersion,
+  content: JSON.stringify(content),
+  comment: revision.comment,
+  created_by: JSON.stringify(revision.createdBy),
+  published_by: revision.publishedBy === null ? null : JSON.stringify(revision.publishedBy),
+  date_created: revision.dateUpdated,
+  date_updated: revision.dateUpdated,
+  date_published: revision.datePublished,
+});
+
+async function insertRevisions(tx: Tx, rows: readonly ReturnType<typeof rowOf>[]): Promise<void> {
   for (let from = 0; from < rows.length; from += rowsAtOnce) {
     await tx
       .insertInto('revision')

@@ -1,4 +1,5 @@
-import { compiledNamespace, shownNamespace } from '../../targeting/index.ts';
+import { sent } from '../../resources/index.ts';
+import { admitNamespace, compiledNamespace, shownNamespace } from '../../targeting/index.ts';
 import type { InlineExperimentRule } from '../feature.ts';
 import type { RuleKind } from '../rule-kinds.ts';
 
@@ -8,6 +9,24 @@ const fourDecimals = (share: number): number => Math.round(share * 10_000) / 10_
 /** An experiment written into the rule itself. It comes in through the v1 interface. */
 export const inlineExperimentRuleKind: RuleKind<InlineExperimentRule> = {
   type: 'experiment',
+  admit(input, base, { feature, stored, states, place }) {
+    if (input.type !== 'experiment') throw new TypeError('not an inline experiment');
+    const { hashAttribute, fallbackAttribute, disableStickyBucketing, bucketVersion, minBucketVersion } = input;
+    const { namespace, coverage } = input;
+    return {
+      ...base,
+      type: 'experiment',
+      trackingKey: input.trackingKey || feature,
+      ...sent({ hashAttribute, fallbackAttribute, disableStickyBucketing, bucketVersion, minBucketVersion }),
+      ...sent({ coverage }),
+      ...(namespace === undefined ? {} : { namespace: admitNamespace(namespace, stored?.namespace, states, place) }),
+      values: (input.values ?? input.value ?? []).map(({ value, weight, name }) => ({
+        value,
+        weight,
+        ...sent({ name }),
+      })),
+    };
+  },
   values: (rule) => rule.values.map(({ value }, index) => ({ name: `Variation ${index + 1}`, value })),
   withValues: (rule, values) => ({
     ...rule,
@@ -26,13 +45,13 @@ export const inlineExperimentRuleKind: RuleKind<InlineExperimentRule> = {
     coverage: coverage ?? 1,
     value: values.map((variation) => ({ ...variation })),
   }),
-  compile({ values, namespace, ...rule }, { typed, feature, includeNames, namespaceOf }) {
+  compile({ values, namespace, ...rule }, { typed, feature, namespaceOf }) {
     if (values.length === 0) return null;
     return {
       variations: values.map(({ value }) => typed(value, false)),
       coverage: rule.coverage ?? 1,
       weights: values.map(({ weight }) => fourDecimals(clamped(weight))),
-      meta: values.map(({ name }, index) => ({ key: String(index), ...(includeNames && name ? { name } : {}) })),
+      meta: values.map(({ name }, index) => ({ key: String(index), ...(name ? { name } : {}) })),
       key: rule.trackingKey || feature,
       ...(rule.hashAttribute ? { hashAttribute: rule.hashAttribute } : {}),
       ...(rule.fallbackAttribute ? { fallbackAttribute: rule.fallbackAttribute } : {}),
