@@ -3,6 +3,7 @@ import {
   postArchetype,
   postFeature,
   postProject,
+  postSavedGroup,
   type ResponseOf,
   simulateArchetype,
   updateFeature,
@@ -188,6 +189,19 @@ describe('simulating an archetype', () => {
     }
     expect(simulated).toEqual(served);
     expect(new Set(simulated)).toEqual(new Set([true, false]));
+  });
+
+  test('knows who is in a saved group', async () => {
+    const { savedGroup } = await organization.admin.call(postSavedGroup, {
+      body: { name: 'Ours', type: 'list', attributeKey: 'id', values: ['u1', 'u2'] },
+    });
+    const savedGroupTargeting = [{ matchType: 'all' as const, savedGroups: [savedGroup.id] }];
+    const { id: featureId } = await newFeature(organization, {
+      rules: [{ type: 'force', value: 'true', savedGroupTargeting }],
+    });
+    expect(await values({ featureId })).toEqual([['production', true]]);
+    id = await newArchetype({ id: 'u3' });
+    expect(await values({ featureId })).toEqual([['production', false]]);
   });
 
   test.each<[string, number, object, string]>([
