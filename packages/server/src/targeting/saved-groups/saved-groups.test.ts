@@ -449,10 +449,16 @@ describe('saved groups', () => {
     expect(events).toHaveLength(3);
   });
 
+  test('have as many values as 1 MiB holds', async () => {
+    const values = Array.from({ length: 120_000 }, (_, index) => index.toString(36));
+    const { id } = await newGroup({ values });
+    expect((await get(id)).values).toEqual(values);
+  });
+
   describe('are archived', () => {
     test('and taken out again, each as a revision; doing so twice changes nothing', async () => {
       const group = await newGroup();
-      const archived = await service.admin.call(archiveSavedGroup, { params: { id: group.id }, body: {} });
+      const archived = await service.admin.call(archiveSavedGroup, { params: { id: group.id } });
       expect(archived).toEqual({ savedGroup: { ...group, archived: true, dateUpdated: expect.any(String) } });
       expect(await archive(group.id)).toEqual(archived);
       const { savedGroup } = await service.admin.call(unarchiveSavedGroup, { params: { id: group.id } });
