@@ -455,6 +455,17 @@ describe('saved groups', () => {
     expect((await get(id)).values).toEqual(values);
   });
 
+  test('are named by the rules of a feature as often as their length allows', async () => {
+    const { id } = await newGroup({ values: ['x'.repeat(2 ** 20 - 4)] });
+    const rules = (count: number) => Array.from({ length: count }, () => ruleFor(id));
+    const feature = await newFeature(service, { environments: { production: { enabled: false } }, rules: rules(15) });
+    const input = { params: { id: feature.id }, body: { rules: rules(17) } };
+    expect((await service.admin.refused(400, updateFeature, input)).message).toContain('fewer rules');
+    expect(
+      (await service.admin.call(updateFeature, { ...input, body: { rules: rules(1) } })).feature.rules,
+    ).toHaveLength(1);
+  });
+
   describe('are archived', () => {
     test('and taken out again, each as a revision; doing so twice changes nothing', async () => {
       const group = await newGroup();
