@@ -58,6 +58,7 @@ function times(input: StatesInput, more: object): number[] {
   const affected = new AffectedFeatures(readerOf(states));
   connection.compile(states, 'all');
   const [id = ''] = Object.keys(input.savedGroups ?? {});
+  let last = Buffer.alloc(0);
   return Array.from({ length: rounds }, (_, round) => {
     const before = states.kinds.get(savedGroupKind.name)?.get(id) ?? null;
     const group = input.savedGroups?.[id] ?? {};
@@ -66,7 +67,10 @@ function times(input: StatesInput, more: object): number[] {
     const begin = performance.now();
     const changes = [{ kind: savedGroupKind.name, id, before, after }];
     const text = connection.compile(states, affected.after(changes, states.at.instant));
-    new Bodies(payloadMembers(text, null, states.at.instant), payloadHash(text, null));
-    return performance.now() - begin;
+    const bodies = new Bodies(payloadMembers(text, null, states.at.instant), payloadHash(text, null));
+    const time = performance.now() - begin;
+    if (bodies.members.equals(last)) throw new Error('The change has not reached the payload.');
+    last = bodies.members;
+    return time;
   });
 }

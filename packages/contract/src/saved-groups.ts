@@ -113,7 +113,8 @@ export const archiveSavedGroup = operation({
   summary: 'Archive a saved group; where it is still referred to, it keeps its effect',
   permission: 'deleteSavedGroups',
   params: idParams,
-  body: z.strictObject({ ignoreWarnings: z.boolean().optional() }),
+  /** May be left out altogether. */
+  body: z.strictObject({ ignoreWarnings: z.boolean().optional() }).default({}),
   response: landedGroup,
   errors: [404, 409, 422],
 });

@@ -17,6 +17,7 @@ import { normalDefault, withNormalValues } from './feature-values.ts';
 import { checkPrerequisites, mustBeTrue, refuseCycle } from './prerequisites.ts';
 import { checkTargeting, effectiveTargeting, type ProjectTargeting } from './project-targeting.ts';
 import { admitRuleList } from './rules.ts';
+import { refuseLongGroups } from './saved-groups.ts';
 import { requireEnvironments, withSwitches } from './scope.ts';
 import { showRule } from './show.ts';
 import type { FeatureTools } from './tools.ts';
@@ -106,6 +107,7 @@ export async function admitContent(
     jsonSchema: await admitSchema(asked, before, admission),
   };
   refuseCycle(feature, content, states);
+  refuseLongGroups(content.rules, before.rules, states);
   return content;
 }
 

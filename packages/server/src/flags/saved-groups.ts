@@ -1,13 +1,40 @@
-import type { Grouping } from '../record/index.ts';
-import { type GroupReferences, groupsNamedIn } from '../targeting/index.ts';
-import { type FeatureContent, type FeatureState, featureKind, seenIn } from './feature.ts';
+import { invalid } from '../platform/index.ts';
+import type { Grouping, StateReader } from '../record/index.ts';
+import { type GroupReferences, groupsNamedIn, savedGroupKind, writtenOutLengths } from '../targeting/index.ts';
+import { type FeatureContent, type FeatureState, featureKind, type RuleBase, seenIn } from './feature.ts';
+
+/** The saved groups that a rule names, as often as it does. */
+export const groupsOfRule = ({
+  condition,
+  savedGroupTargeting,
+}: Pick<RuleBase, 'condition' | 'savedGroupTargeting'>): string[] => [
+  ...savedGroupTargeting.flatMap((entry) => entry.savedGroups),
+  ...groupsNamedIn(condition),
+];
 
 /** The saved groups that the rules of a feature name, also rules that are switched off. */
-export const groupsOf = ({ rules }: FeatureContent): string[] =>
-  rules.flatMap(({ condition, savedGroupTargeting }) => [
-    ...savedGroupTargeting.flatMap((entry) => entry.savedGroups),
-    ...groupsNamedIn(condition),
-  ]);
+export const groupsOf = ({ rules }: Pick<FeatureContent, 'rules'>): string[] => rules.flatMap(groupsOfRule);
+
+/** The most characters that the saved groups of a feature may have once they are written out in its rules. */
+const longestWrittenOut = 16 * 2 ** 20;
+
+/**
+ * Refuses rules that would become too long for SDKs which get the values of groups in their place: a short list of rules may
+ * name a long group any number of times.
+ *
+ * @param before what the feature has; what is no longer than that passes
+ * @throws Refusal (invalid)
+ */
+export function refuseLongGroups(rules: readonly RuleBase[], before: readonly RuleBase[], states: StateReader): void {
+  if (rules === before) return;
+  const lengthOf = writtenOutLengths((id) => states.get(savedGroupKind, id)?.state ?? null, true);
+  const total = (list: readonly RuleBase[]) => list.flatMap(groupsOfRule).reduce((sum, id) => sum + lengthOf(id), 0);
+  const length = total(rules);
+  if (length <= longestWrittenOut || length <= total(before)) return;
+  throw invalid(
+    `The rules name saved groups of ${length} characters in all, and a feature can take ${longestWrittenOut}. Name long groups in fewer rules.`,
+  );
+}
 
 const byGroup: Grouping<FeatureState> = { kind: featureKind, groupsOf };
 

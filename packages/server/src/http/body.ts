@@ -137,18 +137,26 @@ const namesPrototype = (pair: string): boolean =>
  * Everything after this may recurse over the value without fear.
  */
 export function refuseHarm(value: unknown): void {
-  refuseExcess(value, refuseUnstorable);
+  // Lists of texts, such as the users of a saved group, are as long as the body may be.
+  refuseExcess(value, refuseUnstorable, (member) => typeof member !== 'string');
 }
 
-/** @param check is given every text and every name */
-function refuseExcess(value: unknown, check: (text: string) => void): void {
+/**
+ * @param check is given every text and every name
+ * @param counts which members of lists count towards the limit
+ */
+function refuseExcess(
+  value: unknown,
+  check: (text: string) => void,
+  counts: (member: unknown) => boolean = () => true,
+): void {
   let members = 0;
   const visit = (node: unknown, depth: number): void => {
     if (typeof node === 'string') return check(node);
     if (node === null || typeof node !== 'object') return;
     if (depth > deepest) throw invalid(`The request is nested deeper than ${deepest} levels.`);
     const entries: [string, unknown][] = Object.entries(node);
-    members += entries.length;
+    members += Array.isArray(node) ? node.filter(counts).length : entries.length;
     if (members > mostMembers) throw invalid(`The request holds more than ${mostMembers} values.`);
     for (const [key, member] of entries) {
       if (key === '__proto__') throw invalid('The request holds the key "__proto__", which is not allowed.');

@@ -306,6 +306,7 @@ describe('serving the interface', () => {
         Array.from({ length: 200_000 }, (_, i) => `k${i}=1`).join('&'),
         'application/x-www-form-urlencoded',
       ],
+      ['60,000 numbers in a list', `{"name":"x","list":[${'0,'.repeat(60_000)}0]}`, 'application/json'],
       ['a million brackets', '['.repeat(1_000_000), 'application/json'],
     ])('a body of %s is 400, quickly and with a short message, and stores nothing', async (_, body, type) => {
       const { total } = await service.admin.call(listProjects);

@@ -28,7 +28,7 @@ export { requireRegistered } from './registered-attributes.ts';
 export { archetypeRoutes, namespaceRoutes, targetingRoutes } from './routes.ts';
 export { numberOf } from './saved-groups/admit-group.ts';
 export type { GroupReferences } from './saved-groups/group-users.ts';
-export { deepestNesting } from './saved-groups/nesting.ts';
+export { deepestNesting, writtenOutLengths } from './saved-groups/nesting.ts';
 export { savedGroupReferences } from './saved-groups/references.ts';
 export { savedGroupRoutes } from './saved-groups/routes.ts';
 export {

@@ -7,7 +7,7 @@ import type { CompilationContext, RuleKinds } from '../rule-kinds.ts';
 import { isScheduledOn } from '../schedule.ts';
 import { type EnvironmentView, environmentView } from '../scope.ts';
 import { overlaid, typedValue } from '../values.ts';
-import { compiledTargeting } from './compiled-targeting.ts';
+import { compiledTargeting, type RuleTargeting } from './compiled-targeting.ts';
 import { withKnownKeys } from './known-keys.ts';
 import type { PayloadOptions } from './options.ts';
 import { prerequisiteJudge, type ReadPrerequisite } from './prerequisite-outlook.ts';
@@ -92,7 +92,12 @@ export function payloadCompiler(
 
   const namespaceOf = (id: string) => states.get(namespaceKind, id)?.state ?? null;
 
-  const compileRule = (rule: StoredRule, feature: Delivered, context: CompilationContext): CompiledRule => {
+  const compileRule = (
+    rule: StoredRule,
+    feature: Delivered,
+    context: CompilationContext,
+    conditionOf: RuleTargeting,
+  ): CompiledRule => {
     const { state, view, projects } = feature;
     const scope = rule.allProjects ? null : existing(states, rule.projects);
     const applies =
@@ -104,7 +109,7 @@ export function payloadCompiler(
     const body = kinds.get(rule.type)?.compile(rule, context) ?? null;
     const required = judge.reduce(rule.prerequisites);
     if (body === null || required === null) return dropped;
-    const condition = targeting.condition(rule);
+    const condition = conditionOf(rule);
     const named = publicIds(scope === null ? null : common(scope, deliveryProjects(state)));
     return {
       requires: required.length > 0,
@@ -167,7 +172,8 @@ export function payloadCompiler(
           return sparse && state.valueType === 'json' ? overlaid(defaultValue, typed) : typed;
         },
       };
-      const compiled = state.rules.map((rule) => compileRule(rule, feature, context));
+      const conditionOf = targeting.rules();
+      const compiled = state.rules.map((rule) => compileRule(rule, feature, context, conditionOf));
       const dependsOnOthers = required.length > 0 || compiled.some(({ requires }) => requires);
       if (dependsOnOthers && !options.capabilities.has('prerequisites')) return null;
 

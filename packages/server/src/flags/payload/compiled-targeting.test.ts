@@ -33,7 +33,7 @@ const compiled = (
   return compiledTargeting(readerOf(states), { savedGroupReferences: references, hashSecureAttributes: hashed });
 };
 const targeted = (savedGroups: Groups, savedGroupTargeting: Targeting, condition: object | '' = '') =>
-  compiled(savedGroups).condition({ condition: condition && JSON.stringify(condition), savedGroupTargeting });
+  compiled(savedGroups).rules()({ condition: condition && JSON.stringify(condition), savedGroupTargeting });
 const all = (...savedGroups: string[]): Targeting => [{ matchType: 'all', savedGroups }];
 const any = (...savedGroups: string[]): Targeting => [{ matchType: 'any', savedGroups }];
 const none = (...savedGroups: string[]): Targeting => [{ matchType: 'none', savedGroups }];
@@ -159,7 +159,23 @@ describe('groups in conditions', () => {
   test('leave alone what the evaluator compares as a plain value', () => {
     const condition = { a: { $eq: { $inGroup: 'g1' } }, b: { $inGroup: 'g1', c: 1 }, d: [{ $inGroup: 'g1' }] };
     const rule = { condition: JSON.stringify(condition), savedGroupTargeting: [] };
-    expect(compiled(lists, { references: false }).condition(rule)).toEqual(condition);
+    expect(compiled(lists, { references: false }).rules()(rule)).toEqual(condition);
+  });
+});
+
+describe('groups that have grown very long', () => {
+  const long = { values: ['x'.repeat(2 ** 20)] };
+  const rule = { condition: '', savedGroupTargeting: [{ matchType: 'none' as const, savedGroups: ['long'] }] };
+
+  test('are written out in a feature up to 64 MiB; the rules after that reach nobody', () => {
+    const inPlace = compiled({ long }, { references: false }).rules();
+    const conditions = Array.from({ length: 65 }, () => inPlace(rule));
+    expect(conditions.slice(0, 63).every((condition) => condition !== null && 'id' in condition)).toBe(true);
+    expect(conditions.at(-1)).toEqual({ __sgTooLong__: true });
+    // Where they stay references, they take no room.
+    const beside = compiled({ long }).rules();
+    const referring = Array.from({ length: 65 }, () => beside(rule));
+    expect(referring.at(-1)).toEqual({ id: { $notInGroup: 'long' } });
   });
 });
 
@@ -178,9 +194,9 @@ describe('the values of lists', () => {
     expect(compiled(groups).groupValues('ages')).toEqual([18, 1000]);
     expect(compiled(groups).groupValues('ids')).toEqual(['1', '2']);
     const inPlace = compiled(groups, { references: false });
-    expect(inPlace.condition(rule('$inGroup', 'age', 'ages'))).toEqual({ age: { $in: [18, 1000] } });
-    expect(inPlace.condition(rule('$notInGroup', 'id', 'ids'))).toEqual({ id: { $nin: ['1', '2'] } });
-    expect(inPlace.condition(rule('$inGroup', 'id', 'unknown'))).toEqual({ id: { $in: [] } });
+    expect(inPlace.rules()(rule('$inGroup', 'age', 'ages'))).toEqual({ age: { $in: [18, 1000] } });
+    expect(inPlace.rules()(rule('$notInGroup', 'id', 'ids'))).toEqual({ id: { $nin: ['1', '2'] } });
+    expect(inPlace.rules()(rule('$inGroup', 'id', 'unknown'))).toEqual({ id: { $in: [] } });
   });
 
   test('are hashed where their attribute is secure; ids of groups are not', () => {
@@ -188,11 +204,11 @@ describe('the values of lists', () => {
     const beside = compiled(groups, { hashed: true });
     expect(beside.groupValues('emails')).toEqual([hashed]);
     expect(beside.groupValues('ids')).toEqual(['1', '2']);
-    expect(beside.condition(rule('$inGroup', 'email', 'emails'))).toEqual({ email: { $inGroup: 'emails' } });
+    expect(beside.rules()(rule('$inGroup', 'email', 'emails'))).toEqual({ email: { $inGroup: 'emails' } });
     const inPlace = compiled(groups, { hashed: true, references: false });
-    expect(inPlace.condition(rule('$inGroup', 'email', 'emails'))).toEqual({ email: { $in: [hashed] } });
+    expect(inPlace.rules()(rule('$inGroup', 'email', 'emails'))).toEqual({ email: { $in: [hashed] } });
     // A plain attribute is compared with plain values, and a secure one with hashes, whatever the list is of.
-    expect(beside.condition(rule('$inGroup', 'id', 'emails'))).toEqual({ id: { $in: ['alice@example.com'] } });
+    expect(beside.rules()(rule('$inGroup', 'id', 'emails'))).toEqual({ id: { $in: ['alice@example.com'] } });
     expect(inPlace.groupValues('emails')).toEqual([hashed]);
     expect(compiled({ german }).groupValues('german')).toBeNull();
   });
@@ -325,7 +341,7 @@ describe('whatever the groups are', () => {
         for (const references of [true, false]) {
           for (const isHashed of [true, false]) {
             const targeting = compiled(groups, { references, hashed: isHashed });
-            const condition = targeting.condition(one) ?? {};
+            const condition = targeting.rules()(one) ?? {};
             const values = references
               ? Object.fromEntries(ids.map((id) => [id, targeting.groupValues(id) ?? []]))
               : undefined;

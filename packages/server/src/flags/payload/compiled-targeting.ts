@@ -10,19 +10,30 @@ import {
   type SavedGroupContent,
   savedGroupKind,
   withGroupValues,
+  writtenOutLengths,
 } from '../../targeting/index.ts';
 import type { RuleBase } from '../feature.ts';
+import { groupsOfRule } from '../saved-groups.ts';
 import type { PayloadOptions } from './options.ts';
 import { secureAttributes } from './secure-attributes.ts';
 import { storedCondition } from './stored-condition.ts';
 
 /** Compiles whom rules target: their own conditions, and the saved groups that they name. */
 export interface CompiledTargeting {
-  /** What SDKs ask of users; null: nothing, it is everyone. */
-  condition(rule: Pick<RuleBase, 'condition' | 'savedGroupTargeting'>): Condition | null;
+  /** For the rules of one feature, one after the other. */
+  rules(): RuleTargeting;
   /** The values of a list, as SDKs get them; null: the group is none. */
   groupValues(group: string): readonly (string | number)[] | null;
 }
+
+/** What SDKs ask of the users of a rule; null: nothing, it is everyone. */
+export type RuleTargeting = (rule: Pick<RuleBase, 'condition' | 'savedGroupTargeting'>) => Condition | null;
+
+/**
+ * The most characters of saved groups that are written out in one feature. What is written is held to less; groups that grow
+ * later must not take all memory, nor may the rules that they make too long reach anybody new.
+ */
+const longestWrittenOut = 64 * 2 ** 20;
 
 /** The groups in whose conditions another one is written out, from the outside in; `null` stands for the rule. */
 type Way = readonly (string | null)[];
@@ -47,7 +58,7 @@ export function compiledTargeting(
     const isNumber = states.get(attributeKind, attributeKey)?.state.datatype === 'number';
     return isNumber ? values.flatMap((value) => numberOf(value) ?? []) : values;
   });
-  const conditionOf = remembered((id: string): Condition | null => conditionIn(find(id)?.condition ?? ''));
+  const groupCondition = remembered((id: string): Condition | null => conditionIn(find(id)?.condition ?? ''));
 
   /** What a rule asks of users by naming a group among others; null: the group says nothing. */
   const targeted = (id: string, negated: boolean): Condition | null => {
@@ -58,7 +69,7 @@ export function compiledTargeting(
       return { [group.attributeKey]: { [negated ? '$notInGroup' : '$inGroup']: id } };
     }
     if (group.condition.trim() === '') return null;
-    const condition = conditionOf(id);
+    const condition = groupCondition(id);
     if (condition === null) return nobody('__sgInvalid__');
     if (Object.keys(condition).length === 0) return null;
     return writtenOut(negated ? { $not: condition } : condition, false, [id]);
@@ -76,7 +87,7 @@ export function compiledTargeting(
     if (way.includes(id)) return nobody('__sgCycle__', negated);
     if (group === null) return nobody('__sgUnknown__', negated);
     if (group.type === 'list') return { [group.attributeKey]: { $inGroup: id } };
-    const condition = conditionOf(id);
+    const condition = groupCondition(id);
     if (condition === null || Object.keys(condition).length === 0) return nobody('__sgInvalid__', negated);
     return writtenOut(condition, negated, [...way, id]);
   };
@@ -107,16 +118,25 @@ export function compiledTargeting(
     return options.savedGroupReferences && asHashed ? null : plainValues(id);
   };
 
+  const conditionOf: RuleTargeting = ({ condition, savedGroupTargeting }) => {
+    const own = condition.trim() === '' ? {} : writtenOut(storedCondition(condition), false, [null]);
+    const conditions = [own, ...savedGroupTargeting.flatMap(entryConditions)].filter(
+      (one) => Object.keys(one).length > 0,
+    );
+    const [first] = conditions;
+    if (first === undefined) return null;
+    const whole = conditions.length === 1 ? first : { $and: conditions };
+    return secured.condition(withGroupValues(whole, valuesInPlace));
+  };
+
+  const lengthOf = writtenOutLengths(find, !options.savedGroupReferences);
   return {
-    condition({ condition, savedGroupTargeting }) {
-      const own = condition.trim() === '' ? {} : writtenOut(storedCondition(condition), false, [null]);
-      const conditions = [own, ...savedGroupTargeting.flatMap(entryConditions)].filter(
-        (one) => Object.keys(one).length > 0,
-      );
-      const [first] = conditions;
-      if (first === undefined) return null;
-      const whole = conditions.length === 1 ? first : { $and: conditions };
-      return secured.condition(withGroupValues(whole, valuesInPlace));
+    rules() {
+      let room = longestWrittenOut;
+      return (rule) => {
+        for (const group of groupsOfRule(rule)) room -= lengthOf(group);
+        return room < 0 ? nobody('__sgTooLong__') : conditionOf(rule);
+      };
     },
     groupValues(id) {
       const group = find(id);

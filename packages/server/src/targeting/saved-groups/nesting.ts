@@ -81,6 +81,19 @@ function reaches(from: string, to: string, find: Find): boolean {
   return false;
 }
 
+/**
+ * How many characters a group has once the groups that it nests are written out in it.
+ *
+ * @param withLists whether the values of lists are written in their place as well
+ */
+export function writtenOutLengths(find: Find, withLists: boolean): (id: string) => number {
+  const extentOf = extents((id) => {
+    const group = find(id);
+    return group === null || withLists ? group : { ...group, values: [] };
+  });
+  return (id) => extentOf(id).length;
+}
+
 function extents(find: Find): (id: string) => Extent {
   const known = new Map<string, Extent>();
   const extentOf = (id: string): Extent => {

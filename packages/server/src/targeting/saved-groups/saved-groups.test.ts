@@ -449,10 +449,27 @@ describe('saved groups', () => {
     expect(events).toHaveLength(3);
   });
 
+  test('have as many values as 1 MiB holds', async () => {
+    const values = Array.from({ length: 120_000 }, (_, index) => index.toString(36));
+    const { id } = await newGroup({ values });
+    expect((await get(id)).values).toEqual(values);
+  });
+
+  test('are named by the rules of a feature as often as their length allows', async () => {
+    const { id } = await newGroup({ values: ['x'.repeat(2 ** 20 - 4)] });
+    const rules = (count: number) => Array.from({ length: count }, () => ruleFor(id));
+    const feature = await newFeature(service, { environments: { production: { enabled: false } }, rules: rules(15) });
+    const input = { params: { id: feature.id }, body: { rules: rules(17) } };
+    expect((await service.admin.refused(400, updateFeature, input)).message).toContain('fewer rules');
+    expect(
+      (await service.admin.call(updateFeature, { ...input, body: { rules: rules(1) } })).feature.rules,
+    ).toHaveLength(1);
+  });
+
   describe('are archived', () => {
     test('and taken out again, each as a revision; doing so twice changes nothing', async () => {
       const group = await newGroup();
-      const archived = await service.admin.call(archiveSavedGroup, { params: { id: group.id }, body: {} });
+      const archived = await service.admin.call(archiveSavedGroup, { params: { id: group.id } });
       expect(archived).toEqual({ savedGroup: { ...group, archived: true, dateUpdated: expect.any(String) } });
       expect(await archive(group.id)).toEqual(archived);
       const { savedGroup } = await service.admin.call(unarchiveSavedGroup, { params: { id: group.id } });
