@@ -58,7 +58,7 @@ function times(input: StatesInput, more: object): number[] {
   const affected = new AffectedFeatures(readerOf(states));
   connection.compile(states, 'all');
   const [id = ''] = Object.keys(input.savedGroups ?? {});
-  let last = Buffer.alloc(0);
+  let last: Buffer = Buffer.alloc(0);
   return Array.from({ length: rounds }, (_, round) => {
     const before = states.kinds.get(savedGroupKind.name)?.get(id) ?? null;
     const group = input.savedGroups?.[id] ?? {};
