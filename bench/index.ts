@@ -1,6 +1,6 @@
 /**
  * Measures what the project promises, beside a peer or the physical floor in the same run, and prints tables:
- *   npm run bench [-- evaluation | remote-evaluation | compile | statistics | delivery | streams | edge | admin | start …]
+ *   npm run bench [-- evaluation | remote-evaluation | compile | statistics | delivery | streams | edge | admin | scale | start …]
  */
 import { cpus, totalmem } from 'node:os';
 import { endAll, type Halyard, newDataDirectory } from '../packages/server/testing/halyard.ts';
@@ -11,6 +11,7 @@ import { benchEdge } from './edge.ts';
 import { benchEvaluation } from './evaluation.ts';
 import { benchRemoteEvaluation } from './remote-evaluation.ts';
 import { benchSavedGroups } from './saved-groups.ts';
+import { benchScale } from './scale.ts';
 import { benchStart } from './start.ts';
 import { benchStatistics } from './statistics.ts';
 import { benchStreams } from './streams.ts';
@@ -34,6 +35,7 @@ const parts: Readonly<Record<string, { title: string; measure(): Promise<Row[]> 
   streams: { title: 'Streams beside bare node:http', measure: async () => benchStreams(await service()) },
   edge: { title: 'Edge beside bare node:http', measure: async () => benchEdge(await service()) },
   admin: { title: 'Admin API beside bare node:http', measure: async () => benchAdmin(await service()) },
+  scale: { title: 'Many features beside 100', measure: benchScale },
   start: { title: 'Starting', measure: benchStart },
 };
 

@@ -26,7 +26,6 @@ const rounds = 5;
 
 /**
  * Requests a second that a service answers, and that a bare `node:http` server answers when it sends the very same bytes.
- * Rounds of the two alternate, so that a busy machine is busy for both; the client shares the machine with them.
  */
 export async function besideBareServer(
   name: string,
@@ -35,21 +34,31 @@ export async function besideBareServer(
 ): Promise<{ ours: number; peer: number }> {
   const bare = await startBareServer(await answerOf(url, target));
   try {
-    const ours: number[] = [];
-    const peer: number[] = [];
-    await load(url, target, 1);
-    await load(bare.url, target, 1);
-    for (let round = 1; round <= rounds; round++) {
-      ours.push(await load(url, target, seconds));
-      peer.push(await load(bare.url, target, seconds));
-      progress(
-        `  ${name}: round ${round} of ${rounds}, ${Math.round(ours.at(-1) ?? 0)} req/s, bare ${Math.round(peer.at(-1) ?? 0)}`,
-      );
-    }
-    return { ours: median(ours), peer: median(peer) };
+    return await besideEachOther(name, { ...target, url }, { ...target, url: bare.url });
   } finally {
     bare.stop();
   }
+}
+
+type At = Target & { readonly url: string };
+
+/**
+ * Requests a second of two servers. Rounds of the two alternate, so that a busy machine is busy for both; the client shares
+ * the machine with them.
+ */
+export async function besideEachOther(name: string, one: At, other: At): Promise<{ ours: number; peer: number }> {
+  const ours: number[] = [];
+  const peer: number[] = [];
+  await load(one.url, one, 1);
+  await load(other.url, other, 1);
+  for (let round = 1; round <= rounds; round++) {
+    ours.push(await load(one.url, one, seconds));
+    peer.push(await load(other.url, other, seconds));
+    progress(
+      `  ${name}: round ${round} of ${rounds}, ${Math.round(ours.at(-1) ?? 0)} req/s beside ${Math.round(peer.at(-1) ?? 0)}`,
+    );
+  }
+  return { ours: median(ours), peer: median(peer) };
 }
 
 async function load(url: string, { path, headers, body }: Target, duration: number): Promise<number> {

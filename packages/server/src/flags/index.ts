@@ -18,3 +18,4 @@ export { featureGroupReferences } from './saved-groups.ts';
 export { scheduledChanges } from './scheduled-changes.ts';
 export type { BoundedEvaluation } from './simulation/bounded-evaluation.ts';
 export { simulationRoutes } from './simulation/routes.ts';
+export { noExperiments, staleDetector } from './stale.ts';

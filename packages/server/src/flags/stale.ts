@@ -7,7 +7,7 @@ import { byRequirement } from './prerequisites.ts';
 import { applicableEnvironments, type EnvironmentView, environmentView } from './scope.ts';
 
 /** What is found of a feature in one environment. */
-export interface EnvironmentStaleness {
+interface EnvironmentStaleness {
   readonly isStale: boolean;
   readonly reason: EnvironmentStaleReason;
   /** The value that everyone gets, as text; absent where it depends on the user. */
