@@ -22,6 +22,7 @@ export { operations } from './operations.ts';
 export { type Permission, permissions, readClassPermissions } from './permissions.ts';
 export * from './projects.ts';
 export type { RampAction } from './ramp-actions.ts';
+export * from './revert-feature.ts';
 export type { Prerequisite, SavedGroupTargeting } from './rule-targeting.ts';
 export * from './saved-group-revisions.ts';
 export * from './saved-groups.ts';

@@ -11,6 +11,7 @@ import * as meta from './meta.ts';
 import * as namespaces from './namespaces.ts';
 import type { Operation } from './operation.ts';
 import * as projects from './projects.ts';
+import * as revertFeature from './revert-feature.ts';
 import * as savedGroups from './saved-groups.ts';
 import * as sdkConnections from './sdk-connections.ts';
 import * as sdkWebhooks from './sdk-webhooks.ts';
@@ -21,6 +22,7 @@ const areas: readonly object[] = [
   projects,
   environments,
   features,
+  revertFeature,
   staleFeatures,
   savedGroups,
   featuresV1,

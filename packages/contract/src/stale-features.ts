@@ -44,10 +44,6 @@ export type FeatureStaleness = z.output<typeof featureStaleness>;
 const common = {
   method: 'GET',
   summary: 'Tell which features serve everyone the same and could go',
-  description:
-    '`ids` are separated by commas, each percent-encoded. Those of unknown and of archived features are left out of the answer. A feature is not ' +
-    'stale while it was updated in the last two weeks, has a draft that was changed in the last 30 days, or is a prerequisite ' +
-    'of another feature that is not stale.',
   permission: 'readData',
   query: z.strictObject({ ids: encodedList }),
   response: z.strictObject({ features: z.record(z.string(), featureStaleness) }),
@@ -58,6 +54,10 @@ export const getStaleFeatures = operation({
   id: 'getFeatureStaleV2',
   path: '/v2/stale-features',
   tag: 'features-v2',
+  description:
+    '`ids` are separated by commas, each percent-encoded. Those of unknown and of archived features are left out of the answer. A feature is not ' +
+    'stale while it was updated in the last two weeks, has a draft that was changed in the last 30 days, or is a prerequisite ' +
+    'of another feature that is not stale.',
 });
 
 export const getStaleFeaturesV1 = operation({
@@ -65,5 +65,6 @@ export const getStaleFeaturesV1 = operation({
   id: 'getFeatureStale',
   path: '/v1/stale-features',
   tag: 'features',
+  description: 'Use `GET /v2/stale-features`.',
   deprecated: true,
 });

@@ -78,6 +78,8 @@ import {
   putSdkConnection,
   putSdkWebhook,
   putWebhookSecret,
+  revertFeature,
+  revertFeatureV1,
   simulateArchetype,
   testEventWebhook,
   testSdkWebhook,
@@ -273,6 +275,10 @@ const crossings = new Map<Operation, Crossing>([
   ...[deleteFeature, deleteFeatureV1].map((operation): [Operation, Crossing] => [
     operation,
     ({ feature: id }) => ({ status: 404, input: { params: { id } } }),
+  ]),
+  ...[revertFeature, revertFeatureV1].map((operation): [Operation, Crossing] => [
+    operation,
+    ({ feature: id }) => ({ status: 404, input: { params: { id }, body: { revision: 1 } } }),
   ]),
   ...[toggleFeature, toggleFeatureV1].map((operation): [Operation, Crossing] => [
     operation,

@@ -12,11 +12,11 @@ import { servingEnvironments } from './scope.ts';
 import { type Seen, showContext } from './show.ts';
 import type { FeatureTools } from './tools.ts';
 
-/** The comment of every revision that a direct write makes. */
+/** The comment of revisions that direct writes make, unless they say otherwise. */
 export const directWriteComment = 'Created via REST API';
 
 /** What a direct write wants to make of a feature, and what stands in its way. */
-export interface Wanted {
+export interface Wanted extends Pick<FeatureRecord, 'revertsTo'> {
   readonly content: FeatureContent;
   /** What is to wait as a draft beside it. */
   readonly draft?: FeatureContent | null;
@@ -40,24 +40,25 @@ export interface FeatureWrite extends Seen {
 export async function writeDirectly(
   requester: Requester,
   id: string,
-  record: Omit<FeatureRecord, 'comment'>,
+  record: Omit<FeatureRecord, 'comment' | 'revertsTo'> & { readonly comment?: string },
   flags: WriteFlags,
   tools: FeatureTools,
   want: (live: LiveFeature, states: StateReader) => Promise<Wanted>,
 ): Promise<Written<FeatureWrite>> {
   const { landed, result } = await tools.revisions.land(requester, async (states) => {
     const before = findFeature(requester, states, id);
-    const { content, draft = null, gates } = await want(before, states);
+    const { content, draft = null, gates, ...reverts } = await want(before, states);
     const context = showContext(tools, requester, states);
     const changes = changedFields(contentOf(before.state), content).length > 0;
     if (!changes && draft === null) {
       return { landing: null, result: { bypassed: [], before: context, after: () => context } };
     }
-    if (changes) demandLanding(requester, contentOf(before.state), content, states);
+    const needed = reverts.revertsTo === undefined ? 'publishFeatures' : 'revertFeatures';
+    if (changes) demandLanding(requester, needed, contentOf(before.state), content, states);
     const bypassed = changes ? passGates(gates, clearance(requester, flags, before, states)) : [];
     const { landing, after } = landFeatures(
       changes ? [{ id, before, content }] : [],
-      { ...record, comment: directWriteComment },
+      { comment: directWriteComment, ...record, ...reverts },
       context,
       tools,
       draft === null ? [] : [{ id, before, content: draft }],
@@ -70,7 +71,13 @@ export async function writeDirectly(
 }
 
 /** Asks for the right to land a change, over the environments that it touches. */
-function demandLanding(requester: Requester, before: FeatureContent, after: FeatureContent, states: StateReader): void {
+function demandLanding(
+  requester: Requester,
+  needed: 'publishFeatures' | 'revertFeatures',
+  before: FeatureContent,
+  after: FeatureContent,
+  states: StateReader,
+): void {
   const environments = environmentsOf(states);
   const { reachesSdks, archives, environments: touched } = footprint(before, after, environments);
   if (archives) {
@@ -79,7 +86,7 @@ function demandLanding(requester: Requester, before: FeatureContent, after: Feat
   }
   if (!reachesSdks) return;
   for (const project of new Set([before.project, after.project])) {
-    demand(requester, 'publishFeatures', { ...inProject(project), environments: touched });
+    demand(requester, needed, { ...inProject(project), environments: touched });
   }
 }
 

@@ -37,8 +37,12 @@ export function featureDeleted(live: LiveFeature, context: ShowContext): EventDr
   };
 }
 
-/** What is told of an update: that its revision was published, and what it changed. */
-export function featureUpdated(from: Seen, to: Seen): EventDraft[] {
+/**
+ * What is told of an update: that its revision was published, and what it changed.
+ *
+ * @param revertedTo the version whose content the revision restores; null: none
+ */
+export function featureUpdated(from: Seen, to: Seen, revertedTo: number | null): EventDraft[] {
   const { live: before } = from;
   const { live: after, context } = to;
   const old = showFeatureV1(before, from.context);
@@ -46,20 +50,27 @@ export function featureUpdated(from: Seen, to: Seen): EventDraft[] {
   const changes = changesBetween(old, fresh, ignored);
   const routing = { projects: projectsOf(before, after), tags: tagsOf(before, after) };
   const environments = affected(before.state, after.state, context.states);
-  const published: EventDraft = {
-    ...common('feature.revision.published', after),
-    data: { object: showRevisionV1(after.id, publishedRevision(before, after), context) },
+  const revision = showRevisionV1(after.id, publishedRevision(before, after), context);
+  const ofRevision = (event: string, object: object): EventDraft => ({
+    ...common(event, after),
+    data: { object },
     ...routing,
     environments,
-  };
-  if (changes === null) return [published];
+  });
+  const published = [
+    ...(revertedTo === null
+      ? []
+      : [ofRevision('feature.revision.reverted', { ...revision, revertedToVersion: revertedTo })]),
+    ofRevision('feature.revision.published', revision),
+  ];
+  if (changes === null) return published;
   const updated: EventDraft = {
     ...common('feature.updated', after),
     data: { object: fresh, previous_attributes: previousAttributes(old, fresh, ignored), changes },
     ...routing,
     environments,
   };
-  return [published, updated];
+  return [...published, updated];
 }
 
 /** A draft begins: what it would change is told, of the environments that it differs in. */

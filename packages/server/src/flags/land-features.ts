@@ -1,7 +1,7 @@
 import { registerTags } from '../organization/index.ts';
 import type { Clock, Tx } from '../platform/index.ts';
 import { liveAfter, readerWith } from '../record/index.ts';
-import type { Landed, Landing, LiveRevision } from '../revisions/index.ts';
+import type { Landed, Landing, LiveRevision, Revision } from '../revisions/index.ts';
 import { draftCreated, featureCreated, featureUpdated } from './events.ts';
 import {
   contentOf,
@@ -28,10 +28,12 @@ export type FeatureDraft = FeatureChange;
 
 /** How the change is recorded. */
 export interface FeatureRecord {
-  readonly event: 'feature.create' | 'feature.update' | 'feature.toggle';
+  readonly event: 'feature.create' | 'feature.update' | 'feature.toggle' | 'feature.revert';
   /** The comment of the revisions. */
   readonly comment: string;
   readonly reason?: string | undefined;
+  /** The landed revision whose content is restored. */
+  readonly revertsTo?: Pick<Revision<FeatureContent>, 'id' | 'version'>;
 }
 
 /** What features land with, and how they are seen once they have. */
@@ -50,7 +52,7 @@ export interface FeatureLanding {
  */
 export function landFeatures(
   changes: readonly FeatureChange[],
-  { event, comment, reason }: FeatureRecord,
+  { event, comment, reason, revertsTo }: FeatureRecord,
   context: ShowContext,
   { clock }: { readonly clock: Clock },
   drafts: readonly FeatureDraft[] = [],
@@ -76,6 +78,7 @@ export function landFeatures(
       baseVersion: before?.state.revision.version ?? 0,
       content,
       comment,
+      revertedFrom: revertsTo?.id,
       state: (revision) => ({ kind: featureKind, id, state: state(content, revision) }),
     })),
     drafts: drafts.map(({ id, before, content }) => ({
@@ -105,7 +108,7 @@ export function landFeatures(
         const live = liveFeature(id, fresh.states);
         return before === null
           ? [featureCreated(live, fresh)]
-          : featureUpdated({ live: before, context }, { live, context: fresh });
+          : featureUpdated({ live: before, context }, { live, context: fresh }, revertsTo?.version ?? null);
       });
       const ofDrafts = drafts.flatMap(({ id }, index) =>
         drafted.slice(index, index + 1).map((revision) => draftCreated(liveFeature(id, fresh.states), revision, fresh)),

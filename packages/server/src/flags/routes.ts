@@ -3,9 +3,9 @@ import {
   getFeatureKeys,
   getFeature as getOperation,
   getStaleFeatures,
-  getStaleFeaturesV1,
   listFeatures as listOperation,
   postFeature,
+  revertFeature as revertOperation,
   toggleFeature as toggleOperation,
   updateFeature as updateOperation,
 } from '@halyard/contract';
@@ -15,6 +15,7 @@ import { createFeature } from './create-feature.ts';
 import { deleteFeature } from './delete-feature.ts';
 import type { FeatureWrite } from './direct-write.ts';
 import { getFeature, listFeatureKeys, listFeatures } from './read-features.ts';
+import { revertFeature } from './revert-feature.ts';
 import { showFeature, showRevision } from './show.ts';
 import { staleFeatures } from './stale-features.ts';
 import { toggleFeature } from './toggle-feature.ts';
@@ -59,11 +60,12 @@ export function featureRoutes(tools: FeatureTools & { readonly recorder: Recorde
     bind(toggleOperation, async (call) =>
       showWrite(call.landed(await toggleFeature(call.requester, call.params.id, call.body, tools))),
     ),
-    ...[getStaleFeatures, getStaleFeaturesV1].map((operation) =>
-      bind(operation, async ({ requester, query }) => ({
-        features: await staleFeatures(requester, query.ids, tools),
-      })),
+    bind(revertOperation, async (call) =>
+      showWrite(call.landed(await revertFeature(call.requester, call.params.id, call.body, tools))),
     ),
+    bind(getStaleFeatures, async ({ requester, query }) => ({
+      features: await staleFeatures(requester, query.ids, tools),
+    })),
     bind(getFeatureKeys, async ({ requester, query }) => listFeatureKeys(requester, query.projectId)),
     ...featureRoutesV1(tools),
   ];

@@ -6,6 +6,7 @@ import { type AskedContent, admitContent, admitDraft } from './admit-content.ts'
 import { changedFields, namedFields, reachesSdks } from './content-fields.ts';
 import { type FeatureWrite, inProject, type WriteFlags, writeDirectly } from './direct-write.ts';
 import { contentOf, type FeatureContent, type StoredRule } from './feature.ts';
+import { dependentsGates, schemaGate } from './feature-gates.ts';
 import { checkAgainstSchema } from './feature-values.ts';
 import { countDependents } from './prerequisites.ts';
 import { environmentView } from './scope.ts';
@@ -93,28 +94,3 @@ async function schemaGates(
   const misfits = await checkAgainstSchema(organization, content, kinds, isSent);
   return misfits.length === 0 ? [] : [schemaGate(misfits, settingsOf(states).blockPublishOnSchemaError)];
 }
-
-const schemaGate = (messages: string[], blocks: boolean): Gate => ({
-  type: 'schema-validation',
-  severity: 'warning',
-  messages,
-  override: blocks ? 'skipSchemaValidation' : 'ignoreWarnings',
-  requiresPermission: blocks ? 'bypassApprovalFeatures' : null,
-  resolution: null,
-});
-
-/** Only counts: the caller may not be able to see them. */
-const dependentsGates = (dependents: number): Gate[] => (dependents === 0 ? [] : [dependentsGate(dependents)]);
-
-const dependentsGate = (dependents: number): Gate => ({
-  type: 'archive-dependents',
-  severity: 'warning',
-  messages: [
-    dependents === 1
-      ? 'Another feature has this one as a prerequisite and will serve nothing while it is archived.'
-      : `${dependents} other features have this one as a prerequisite and will serve nothing while it is archived.`,
-  ],
-  override: 'ignoreWarnings',
-  requiresPermission: null,
-  resolution: null,
-});

@@ -52,6 +52,8 @@ interface RevisedChange<Content> {
   /** The whole content, of which the revision holds a copy. */
   readonly content: Content;
   readonly comment: string;
+  /** The id of the landed revision whose content this restores. */
+  readonly revertedFrom?: string | undefined;
   /** The state that goes live. */
   readonly state: (revision: LiveRevision) => StateChange;
 }
@@ -60,7 +62,7 @@ interface RevisedChange<Content> {
  * New content of an object that waits as a draft: it is numbered like every revision, and changes nothing that is live. Where
  * the object lands at the same time, the draft is based on what lands.
  */
-type DraftedChange<Content> = Omit<RevisedChange<Content>, 'state'>;
+type DraftedChange<Content> = Omit<RevisedChange<Content>, 'state' | 'revertedFrom'>;
 
 /** What lands together. */
 export interface Landing<Content> extends Omit<Publication, 'changes' | 'events'> {
@@ -94,6 +96,13 @@ export interface Revisions {
   asPublication<Content>(organization: string, actor: Actor, landing: Landing<Content>): Publication;
   /** The revisions of an object, newest first. */
   list<Content>(organization: string, kind: RevisionKind, id: string): Promise<Revision<Content>[]>;
+  /** The revision of an object that has that number; null: there is none. */
+  find<Content>(
+    organization: string,
+    kind: RevisionKind,
+    id: string,
+    version: number,
+  ): Promise<Revision<Content> | null>;
   /** When the newest open draft of each object was last changed; those without one are not in the answer. */
   newestDrafts(organization: string, kind: RevisionKind, ids: readonly string[]): Promise<ReadonlyMap<string, Date>>;
   /** Removes the revisions of an object that is deleted. */
@@ -170,6 +179,35 @@ export function revisionEngine(tools: { db: Db; newId: NewId; recorder: Recorder
     return { publication, landedAt };
   };
 
+  /** @param version undefined: every one */
+  const read = async <Content>(
+    organization: string,
+    kind: RevisionKind,
+    id: string,
+    version?: number,
+  ): Promise<Revision<Content>[]> => {
+    let query = db
+      .selectFrom('revision')
+      .selectAll()
+      .where('organization', '=', organization)
+      .where('kind', '=', kind.name)
+      .where('entity', '=', id);
+    if (version !== undefined) query = query.where('version', '=', version);
+    const rows = await query.orderBy('version', 'desc').execute();
+    return rows.map((row) => ({
+      id: row.id,
+      version: row.version,
+      baseVersion: row.base_version,
+      status: row.status,
+      comment: row.comment,
+      content: row.content as Content,
+      createdBy: row.created_by as Actor,
+      publishedBy: row.published_by as Actor | null,
+      dateUpdated: row.date_updated,
+      datePublished: row.date_published,
+    }));
+  };
+
   return {
     async land(by, judge) {
       const { landed, result: judged } = await recorder.publish(by.organization, by.actor, async (states) => {
@@ -183,27 +221,12 @@ export function revisionEngine(tools: { db: Db; newId: NewId; recorder: Recorder
 
     asPublication: (organization, actor, landing) => publicationOf(organization, actor, landing).publication,
 
-    async list<Content>(organization: string, kind: RevisionKind, id: string) {
-      const rows = await db
-        .selectFrom('revision')
-        .selectAll()
-        .where('organization', '=', organization)
-        .where('kind', '=', kind.name)
-        .where('entity', '=', id)
-        .orderBy('version', 'desc')
-        .execute();
-      return rows.map((row) => ({
-        id: row.id,
-        version: row.version,
-        baseVersion: row.base_version,
-        status: row.status,
-        comment: row.comment,
-        content: row.content as Content,
-        createdBy: row.created_by as Actor,
-        publishedBy: row.published_by as Actor | null,
-        dateUpdated: row.date_updated,
-        datePublished: row.date_published,
-      }));
+    list: (organization, kind, id) => read(organization, kind, id),
+
+    async find<Content>(organization: string, kind: RevisionKind, id: string, version: number) {
+      if (!Number.isSafeInteger(version)) return null;
+      const [revision] = await read<Content>(organization, kind, id, version);
+      return revision ?? null;
     },
 
     async newestDrafts(organization, kind, ids) {
@@ -260,8 +283,8 @@ async function insertLanded<Content>(
   landed: Landed,
 ): Promise<void> {
   const { instant } = landed;
-  const rows = revised.map(({ kind, id, baseVersion, content }) =>
-    rowOf(organization, kind, id, {
+  const rows = revised.map(({ kind, id, baseVersion, content, revertedFrom = null }) => ({
+    ...rowOf(organization, kind, id, {
       ...landed.revision(kind, id),
       baseVersion,
       status: kind.landed,
@@ -269,7 +292,8 @@ async function insertLanded<Content>(
       dateUpdated: instant,
       datePublished: instant,
     }),
-  );
+    reverted_from: revertedFrom,
+  }));
   await insertRevisions(tx, rows);
 }
 

@@ -72,9 +72,8 @@ async function revisionAsked(
 ): Promise<{ readonly version?: number; readonly content?: FeatureContent }> {
   if (version === undefined) return {};
   if (featureId === undefined) throw invalid('A version is that of a feature: send "featureId" beside "version".');
-  const all = await revisions.list<FeatureContent>(organization, featureRevisionKind, featureId);
-  const revision = all.find((one) => one.version === version);
-  if (revision === undefined) throw notFound(`revision of ${featureId}`, String(version));
+  const revision = await revisions.find<FeatureContent>(organization, featureRevisionKind, featureId, version);
+  if (revision === null) throw notFound(`revision of ${featureId}`, String(version));
   return { version, content: revision.content };
 }
 

@@ -2,8 +2,10 @@ import {
   deleteFeatureV1,
   getFeatureKeysV1,
   getFeatureV1,
+  getStaleFeaturesV1,
   listFeaturesV1,
   postFeatureV1,
+  revertFeatureV1,
   toggleFeatureV1,
   updateFeatureV1,
 } from '@halyard/contract';
@@ -13,7 +15,9 @@ import { createFeature } from '../create-feature.ts';
 import { deleteFeature } from '../delete-feature.ts';
 import type { FeatureWrite } from '../direct-write.ts';
 import { getFeature, listFeatureKeys, listFeatures } from '../read-features.ts';
+import { revertFeature } from '../revert-feature.ts';
 import { showFeatureV1, showRevisionV1 } from '../show.ts';
+import { staleFeatures } from '../stale-features.ts';
 import { toggleFeature } from '../toggle-feature.ts';
 import type { FeatureTools } from '../tools.ts';
 import { updateFeature } from '../update-feature.ts';
@@ -56,6 +60,12 @@ export function featureRoutesV1(tools: FeatureTools & { readonly recorder: Recor
     bind(toggleFeatureV1, async (call) =>
       showWrite(call.landed(await toggleFeature(call.requester, call.params.id, call.body, tools))),
     ),
+    bind(revertFeatureV1, async (call) =>
+      showWrite(call.landed(await revertFeature(call.requester, call.params.id, call.body, tools))),
+    ),
+    bind(getStaleFeaturesV1, async ({ requester, query }) => ({
+      features: await staleFeatures(requester, query.ids, tools),
+    })),
     bind(getFeatureKeysV1, async ({ requester, query }) => listFeatureKeys(requester, query.projectId)),
   ];
 }
