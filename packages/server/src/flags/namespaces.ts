@@ -1,9 +1,12 @@
+import type { Grouping } from '../record/index.ts';
 import type { NamespaceUsers } from '../targeting/index.ts';
-import { type FeatureContent, featureKind } from './feature.ts';
+import { type FeatureContent, type FeatureState, featureKind } from './feature.ts';
 
 /** Ids of the namespaces in which the feature has rules. */
 export const namespacesOf = ({ rules }: FeatureContent): string[] =>
   rules.flatMap((rule) => (rule.type === 'experiment' && rule.namespace?.enabled === true ? rule.namespace.name : []));
+
+const byNamespace: Grouping<FeatureState> = { kind: featureKind, groupsOf: namespacesOf };
 
 /**
  * Inline experiments keep their namespace: without its definition their users would be hashed differently, or not be divided
@@ -11,9 +14,7 @@ export const namespacesOf = ({ rules }: FeatureContent): string[] =>
  */
 export const namespaceUsers: NamespaceUsers = {
   whyNamespaceStays(states, namespace) {
-    const users = states
-      .all(featureKind)
-      .filter(({ state }) => !state.archived && namespacesOf(state).includes(namespace)).length;
+    const users = states.group(byNamespace, namespace).filter(({ state }) => !state.archived).length;
     if (users === 0) return null;
     return `${users === 1 ? 'a feature has a rule' : `${users} features have rules`} in it`;
   },
