@@ -6,6 +6,7 @@ import {
   listFeaturesV1,
   postEnvironment,
   postFeatureV1,
+  postNamespace,
   postProject,
   putEnvironment,
   type ResponseOf,
@@ -156,7 +157,11 @@ describe('writing features through v1', () => {
         ],
         [
           production({ ...experiment, namespace: { enabled: true, name: 'ns', range: [0.5, 0.5] } }),
-          'The namespace of rule 1 in production must have a range',
+          'rule 1 in production claims [0.5, 0.5] of a namespace',
+        ],
+        [
+          production({ ...experiment, namespace: { enabled: true, name: 'ns-missing', range: [0, 0.5] } }),
+          'rule 1 in production names the unknown namespace "ns-missing"',
         ],
         [production({ ...force, id: 'x'.repeat(257) }), 'at most 256'],
         [{ environments: { mars: { enabled: true, rules: [] } } }, 'Unknown environment in environments: "mars"'],
@@ -236,7 +241,6 @@ describe('writing features through v1', () => {
       disableStickyBucketing: true,
       bucketVersion: 2,
       minBucketVersion: 1,
-      namespace: { enabled: true, name: 'checkout', range: [0, 0.5] as [number, number] },
       coverage: 0.8,
       prerequisites: [],
       scheduleRules: [
@@ -254,8 +258,12 @@ describe('writing features through v1', () => {
       create({ valueType: 'string', defaultValue: 'none', environments: listed({ production: [rule] }) });
 
     test('come in with everything they say, are shown in both versions, and are served', async () => {
-      const { id, environments } = await withRule({ ...experiment, values });
-      const shown = { ...experiment, value: values };
+      const { namespace } = await service.admin.call(postNamespace, {
+        body: { displayName: 'Checkout', format: 'legacy' },
+      });
+      const whole = { ...experiment, namespace: { enabled: true, name: namespace.id, range: [0, 0.5] } };
+      const { id, environments } = await withRule({ ...whole, values });
+      const shown = { ...whole, value: values };
       expect(environments.production?.rules).toEqual([shown]);
       const { rules } = await getV2(id);
       expect(rules).toEqual([{ ...shown, allEnvironments: false, environments: ['production'] }]);
@@ -266,14 +274,14 @@ describe('writing features through v1', () => {
           variations: ['red', 'blue'],
           coverage: 0.8,
           weights: [0.3, 0.7],
-          meta: [{ key: '0' }, { key: '1' }],
+          meta: [{ key: '0', name: 'Red' }, { key: '1' }],
           key: 'colours',
           hashAttribute: 'id',
           fallbackAttribute: 'deviceId',
           disableStickyBucketing: true,
           bucketVersion: 2,
           minBucketVersion: 1,
-          namespace: ['checkout', 0, 0.5],
+          namespace: [namespace.id, 0, 0.5],
         },
       ]);
     });
