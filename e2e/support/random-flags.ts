@@ -23,7 +23,7 @@ type V1Rule = BodyInputOf<typeof postFeatureV1>['environments'] extends infer Ma
   : never;
 
 /** The environments that rules are spread over; the first one is delivered. */
-export const environments = ['production', 'dev'] as const;
+const environments = ['production', 'dev'] as const;
 
 export const attributes: readonly BodyInputOf<typeof postAttribute>[] = [
   { property: 'company', datatype: 'string', hashAttribute: true },

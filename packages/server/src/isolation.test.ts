@@ -321,6 +321,16 @@ const references: [string, (theirs: Belongings) => object][] = [
 const referencesInLists: [string, (theirs: Belongings) => object][] = [
   ['project', ({ project }) => ({ projects: [project] })],
   ['prerequisite', ({ feature: id }) => ({ prerequisites: [{ id, condition: '{"value":true}' }] })],
+  ['saved group', ({ savedGroup }) => ({ savedGroups: [{ match: 'all', ids: [savedGroup] }] })],
+  [
+    'namespace',
+    ({ namespace: name }) => ({
+      type: 'experiment',
+      condition: '',
+      value: [],
+      namespace: { enabled: true, name, range: [0, 1] },
+    }),
+  ],
 ];
 
 describe('organizations', () => {

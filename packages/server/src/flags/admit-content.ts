@@ -18,8 +18,9 @@ import { checkPrerequisites, mustBeTrue, refuseCycle } from './prerequisites.ts'
 import { checkTargeting, effectiveTargeting, type ProjectTargeting } from './project-targeting.ts';
 import { admitRuleList } from './rules.ts';
 import { refuseLongGroups } from './saved-groups.ts';
-import { requireEnvironments, withSwitches } from './scope.ts';
+import { requireEnvironments } from './scope.ts';
 import { showRule } from './show.ts';
+import { withSwitches } from './switches.ts';
 import type { FeatureTools } from './tools.ts';
 import { refuseUnknownReferences, type UnknownReferences } from './unknown-references.ts';
 import { type AskedRuleLists, admitRuleLists, checkSchedules } from './v1/admit-rule-lists.ts';
@@ -210,9 +211,10 @@ function admitRules(
   { feature, states, requester, tools }: ContentAdmission,
 ): FeatureContent {
   const context = { ...tools, feature, states, requester };
-  if (ruleLists !== undefined) return admitRuleLists(ruleLists, content, before, context);
+  if (ruleLists !== undefined) return admitRuleLists(ruleLists, content, context);
   if (rules === undefined) return content;
-  const { project, valueType, rules: stored } = content;
+  const { project, valueType } = content;
+  const stored = before.rules;
   const admitted = withNormalValues(admitRuleList(rules, { ...context, project, stored }), valueType, tools.kinds);
   // A list that reads the same is the same, also where rules of old leave out what newer ones spell out.
   const shown = (list: readonly StoredRule[]) => list.map((rule) => showRule(rule, feature, tools.kinds));

@@ -234,11 +234,14 @@ describe('reading features', () => {
     const inherited = await read();
     expect(inherited['canary-eu']).toEqual(inherited.production);
     expect((await admin.call(listFeatures, { query: { clientKey: connection.key } })).total).toBe(1);
+    // To be switched as it is already is no change, and it goes on following.
+    await admin.call(toggleFeature, { params: { id }, body: { environments: { 'canary-eu': true } } });
     await admin.call(toggleFeature, { params: { id }, body: { environments: { production: false } } });
     expect((await read())['canary-eu']?.enabled).toBe(false);
     await admin.call(toggleFeature, { params: { id }, body: { environments: { 'canary-eu': true } } });
     const own = await read();
-    expect(own['canary-eu']).toMatchObject({ enabled: true, definition: '{"defaultValue":false}' });
+    // What was followed stays, and from now on is its own.
+    expect(own['canary-eu']).toEqual(inherited['canary-eu']);
     expect(own.canary?.enabled).toBe(false);
   });
 });

@@ -81,22 +81,6 @@ export function environmentView(feature: FeatureContent, environments: readonly 
 }
 
 /**
- * The feature with switches as they are asked for. One that is so already, be it by following another, stays as it is stored;
- * of those that follow one that changes, what is asked for becomes their own.
- */
-export function withSwitches(
-  feature: FeatureContent,
-  asked: ReadonlyMap<string, boolean>,
-  environments: readonly LiveEnvironment[],
-): FeatureContent {
-  const { isOn } = environmentView(feature, environments);
-  const different = [...asked].filter(([environment, enabled]) => isOn(environment) !== enabled);
-  if (different.length === 0) return feature;
-  const own = Object.fromEntries(different.map(([environment, enabled]) => [environment, { enabled }]));
-  return withSwitches({ ...feature, environments: { ...feature.environments, ...own } }, asked, environments);
-}
-
-/**
  * The rules that apply in an environment, without where else they do: what of the rules can make a difference there.
  */
 export function rulesByEnvironment(

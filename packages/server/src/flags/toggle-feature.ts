@@ -4,7 +4,8 @@ import type { Written } from '../record/index.ts';
 import { demand, type Requester } from '../requester/index.ts';
 import { type FeatureWrite, inProject, writeDirectly } from './direct-write.ts';
 import { contentOf } from './feature.ts';
-import { requireEnvironments, withSwitches } from './scope.ts';
+import { requireEnvironments } from './scope.ts';
+import { withSwitches } from './switches.ts';
 import type { FeatureTools } from './tools.ts';
 
 const on = new Set<unknown>([true, 'true', '1', 1]);

@@ -137,6 +137,33 @@ describe('publishing', () => {
     expect([judgements, result]).toEqual([2, 2]);
   });
 
+  test('what changes no state leaves its trace under the lock, and makes no version', async () => {
+    await newOrganization('org_silent');
+    const [one, other] = [process(), process()];
+    await set(one, 'org_silent', 'limit', 1);
+    const limits: (number | undefined)[] = [];
+    const { landed } = await one.recorder.publish('org_silent', actor, async (states) => {
+      limits.push(states.get(counter, 'limit')?.state.count);
+      if (limits.length === 1) await set(other, 'org_silent', 'limit', 2);
+      const entry = { event: 'thing.noted', entity: { object: 'thing', id: 'thing' } };
+      return { publication: { changes: null, audit: [entry] }, result: null };
+    });
+    // Judged anew, as every write that has read something which changed.
+    expect([landed, limits]).toEqual([null, [1, 2]]);
+    const audits = await database.db
+      .selectFrom('audit')
+      .select('event')
+      .where('organization', '=', 'org_silent')
+      .execute();
+    expect(audits).toEqual([{ event: 'thing.noted' }]);
+    const { version } = await database.db
+      .selectFrom('current_version')
+      .select('version')
+      .where('organization', '=', 'org_silent')
+      .executeTakeFirstOrThrow();
+    expect(version).toBe(3);
+  });
+
   test('what was not read may change without disturbing', async () => {
     await newOrganization('org_apart');
     const [one, other] = [process(), process()];

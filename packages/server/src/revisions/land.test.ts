@@ -221,6 +221,85 @@ describe('landing', () => {
     });
   });
 
+  const draft = (id: string, text: string, baseVersion: number) => ({
+    kind: pageRevision,
+    id,
+    baseVersion,
+    content: text,
+    comment: '',
+  });
+
+  test('may bring drafts, which are based on what lands with them and go live with nothing', async () => {
+    const by = await newOrganization('org_drafts');
+    const { revisions, live } = process();
+    await land(revisions, by, 'about', 'one');
+    const told: [number, number][] = [];
+    const { landed } = await revisions.land(by, async () => ({
+      landing: {
+        ...landing(revised('home', 'live')),
+        drafts: [draft('home', 'later', 0), draft('about', 'other', 1)],
+        events: (_at, drafts) => {
+          told.push(...drafts.map(({ version, baseVersion }): [number, number] => [version, baseVersion]));
+          return [];
+        },
+      },
+      result: null,
+    }));
+    expect(told).toEqual([
+      [2, 1],
+      [2, 1],
+    ]);
+    expect(await revisions.list(by.organization, pageRevision, 'home')).toEqual([
+      {
+        id: expect.stringMatching(/^prev_/),
+        version: 2,
+        baseVersion: 1,
+        status: 'draft',
+        comment: '',
+        content: 'later',
+        createdBy: actor,
+        publishedBy: null,
+        dateUpdated: landed?.instant,
+        datePublished: null,
+      },
+      expect.objectContaining({ version: 1, status: 'published', content: 'live' }),
+    ]);
+    const states = await live.at(by.organization, landed?.version ?? 0);
+    expect([states.get(pageKind, 'home')?.state.text, states.get(pageKind, 'about')?.state.text]).toEqual([
+      'live',
+      'one',
+    ]);
+  });
+
+  test('of drafts alone makes no version of the configuration, and numbers them like all others', async () => {
+    const by = await newOrganization('org_alone');
+    const { revisions } = process();
+    const before = await land(revisions, by, 'home', 'one');
+    const drafts = await Promise.all(
+      ['a', 'b', 'c'].map((text) =>
+        revisions.land(by, async () => ({ landing: { ...landing(), drafts: [draft('home', text, 1)] }, result: text })),
+      ),
+    );
+    expect(drafts.map(({ landed, result }) => [landed, result])).toEqual([
+      [null, 'a'],
+      [null, 'b'],
+      [null, 'c'],
+    ]);
+    const after = await land(revisions, by, 'home', 'two');
+    expect(after.landed?.version).toBe((before.landed?.version ?? 0) + 1);
+    const versions = (await revisions.list(by.organization, pageRevision, 'home')).map(({ version, status }) => [
+      version,
+      status,
+    ]);
+    expect(versions).toEqual([
+      [5, 'published'],
+      [4, 'draft'],
+      [3, 'draft'],
+      [2, 'draft'],
+      [1, 'published'],
+    ]);
+  });
+
   test('can be part of a larger publication', async () => {
     const by = await newOrganization('org_part');
     const { revisions, recorder, live } = process();

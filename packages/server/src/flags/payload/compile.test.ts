@@ -235,10 +235,9 @@ describe('inline experiments', () => {
       { value: 'true', weight: third },
       { value: 'true', weight: 1.5 },
     ];
-    const { f } = compile(
-      { features: { f: { rules: [inlineExperiment({ values }), inlineExperiment({ values: [] })] } } },
-      { includeExperimentNames: true },
-    );
+    const { f } = compile({
+      features: { f: { rules: [inlineExperiment({ values }), inlineExperiment({ values: [] })] } },
+    });
     expect(f?.rules).toEqual([
       {
         variations: [false, true, true],

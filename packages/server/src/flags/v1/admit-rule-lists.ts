@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FeatureRuleInputV1 } from '@halyard/contract';
-import { environmentsOf, type LiveEnvironment } from '../../organization/index.ts';
+import { environmentsOf } from '../../organization/index.ts';
 import { type FeatureContent, ruleIdStem, type StoredRule } from '../feature.ts';
 import { withNormalValues } from '../feature-values.ts';
 import { admitRule, placeOf, type RuleContext } from '../rules.ts';
 import { checkSchedule } from '../schedule.ts';
 import { type EnvironmentView, environmentView } from '../scope.ts';
 import { showRule } from '../show.ts';
-import { withOwnSettings } from './own-settings.ts';
 import { listOf, withRuleLists } from './rule-lists.ts';
 
 /** Lists of rules, each for its environment, as a v1 body asks for them. */
@@ -17,19 +16,15 @@ export type AskedRuleLists = ReadonlyMap<string, readonly FeatureRuleInputV1[]>;
  * Takes in the rule lists of a v1 body. What a rule leaves out that decides about buckets is kept from the stored rule that it
  * is, and what reads as it is stored is as it is stored.
  *
- * @param feature with the switches that the body asks for
- * @param before the feature without them
  * @throws Refusal (invalid)
  */
 export function admitRuleLists(
   asked: AskedRuleLists,
   feature: FeatureContent,
-  before: FeatureContent,
   context: Omit<RuleContext, 'stored' | 'project'>,
 ): FeatureContent {
   const environments = environmentsOf(context.states);
-  const view = environmentView(before, environments);
-  const find = storedRules(before.rules, view);
+  const find = storedRules(feature.rules, environmentView(feature, environments));
   const lists = new Map<string, readonly StoredRule[]>();
   for (const [environment, inputs] of asked) {
     const where = `in ${environment}`;
@@ -50,17 +45,7 @@ export function admitRuleLists(
       normal.map((rule, index) => asStored(rule, admitted[index]?.stored ?? null, context)),
     );
   }
-  return withRuleLists(switched(feature, before, environments), lists, environments);
-}
-
-/** Who is switched follows nobody any more, and keeps the rules that were followed. */
-function switched(
-  feature: FeatureContent,
-  before: FeatureContent,
-  environments: readonly LiveEnvironment[],
-): FeatureContent {
-  const own = Object.keys(feature.environments).filter((id) => !Object.hasOwn(before.environments, id));
-  return { ...withOwnSettings(before, own, environments), environments: feature.environments };
+  return withRuleLists(feature, lists, environments);
 }
 
 /** Finds the stored rule that a rule of a list is: by its id, or by the stem of it, which copies for several environments share. */

@@ -1,6 +1,7 @@
 import type { LiveEnvironment } from '../../organization/index.ts';
 import { type FeatureContent, ruleIdStem, type StoredRule } from '../feature.ts';
 import { applicableEnvironments, type EnvironmentView, environmentView } from '../scope.ts';
+import { withOwnSettings } from '../switches.ts';
 import { withUniqueIds } from '../unique-ids.ts';
 import { aligned, type Kept } from './alignment.ts';
 import {
@@ -14,7 +15,6 @@ import {
   type RuleLists,
   scopeOf,
 } from './flatten.ts';
-import { withOwnSettings } from './own-settings.ts';
 
 /** Where the rules of a feature are placed. */
 export function placingOf(feature: FeatureContent, environments: readonly LiveEnvironment[]): Placing {
