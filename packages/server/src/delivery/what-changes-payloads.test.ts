@@ -9,6 +9,7 @@ import {
   postNamespace,
   postNamespaceRotateSeed,
   postProject,
+  postSavedGroup,
   putAttribute,
   putEnvironment,
   putNamespace,
@@ -17,6 +18,7 @@ import {
   toggleFeature,
   updateCustomField,
   updateFeature,
+  updateSavedGroup,
 } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fetchPayload } from '../../testing/delivery.ts';
@@ -151,6 +153,13 @@ describe('what changes which payload', () => {
   };
   const newNamespace = async (displayName: string) =>
     (await service.admin.call(postNamespace, { body: { displayName, hashAttribute: 'company' } })).namespace.id;
+
+  const newGroup = async (body: Partial<BodyInputOf<typeof postSavedGroup>>) =>
+    (await service.admin.call(postSavedGroup, { body: { name: 'Group', owner: service.owner.id, ...body } })).savedGroup
+      .id;
+  const updateGroup = (id: string, body: BodyInputOf<typeof updateSavedGroup>) =>
+    service.admin.call(updateSavedGroup, { params: { id }, body });
+  const targeting = (id: string) => create({ rules: [force({ savedGroups: [{ match: 'all', ids: [id] }] })] });
 
   /** What happens, whose payload it changes, and how it happens once everything for it is prepared. */
   type Row = readonly [change: string, whose: readonly Name[], prepare: () => Promise<() => Promise<unknown>>];
@@ -376,6 +385,39 @@ describe('what changes which payload', () => {
       async () => {
         await create({ customFields: { team: 'search' } });
         return () => service.admin.call(updateCustomField, { params: { id: 'team' }, body: { active: false } });
+      },
+    ],
+    [
+      'the values of a saved group',
+      everywhereA,
+      async () => {
+        const id = await newGroup({ attributeKey: 'id', values: ['one'] });
+        await targeting(id);
+        return () => updateGroup(id, { values: ['one', 'two'] });
+      },
+    ],
+    [
+      'the values of a saved group that another nests',
+      everywhereA,
+      async () => {
+        const id = await newGroup({ attributeKey: 'id', values: ['one'] });
+        await targeting(await newGroup({ condition: JSON.stringify({ $savedGroups: [id] }) }));
+        return () => updateGroup(id, { values: ['two'] });
+      },
+    ],
+    [
+      'the name of a saved group, and the values of one that nothing targets by',
+      [],
+      async () => {
+        const [used, unused] = [
+          await newGroup({ attributeKey: 'id', values: ['one'] }),
+          await newGroup({ attributeKey: 'id', values: ['one'] }),
+        ];
+        await targeting(used);
+        return async () => {
+          await updateGroup(used, { name: 'Renamed' });
+          await updateGroup(unused, { values: ['two'] });
+        };
       },
     ],
     [
