@@ -1,5 +1,5 @@
 import { Bodies, CompiledConnection, payloadHash, payloadMembers } from '../packages/server/src/delivery/index.ts';
-import { AffectedFeatures, featureKind, ruleKinds } from '../packages/server/src/flags/index.ts';
+import { affectedFeatures, featureKind, prepareAffected, ruleKinds } from '../packages/server/src/flags/index.ts';
 import { readerOf } from '../packages/server/src/record/index.ts';
 import { payloadOptions } from '../packages/server/testing/flags/payload-options.ts';
 import { featureState, force, put, rollout, statesOf } from '../packages/server/testing/flags/states.ts';
@@ -40,7 +40,7 @@ export function compileTimes(featureCount: number): { whole: number; afterOne: n
 
   const connection = new CompiledConnection(options, kinds);
   serve(connection, 'all');
-  const affected = new AffectedFeatures(readerOf(states));
+  prepareAffected(readerOf(states));
   const one = Array.from({ length: rounds }, (_, round) => {
     const index = Math.floor((featureCount / rounds) * round);
     const id = `feature-${index}`;
@@ -48,7 +48,7 @@ export function compileTimes(featureCount: number): { whole: number; afterOne: n
     const before = states.kinds.get(featureKind.name)?.get(id) ?? null;
     const after = put(states, featureKind, id, state);
     return timed(() => {
-      serve(connection, affected.after([{ kind: featureKind.name, id, before, after }], now));
+      serve(connection, affectedFeatures(readerOf(states), [{ kind: featureKind.name, id, before, after }]));
     });
   });
   return { whole: median(whole), afterOne: median(one), megabytes: bodies.identity.bytes.length / 1e6 };

@@ -1,5 +1,5 @@
 import { Bodies, CompiledConnection, payloadHash, payloadMembers } from '../packages/server/src/delivery/index.ts';
-import { AffectedFeatures, ruleKinds } from '../packages/server/src/flags/index.ts';
+import { affectedFeatures, prepareAffected, ruleKinds } from '../packages/server/src/flags/index.ts';
 import { readerOf } from '../packages/server/src/record/index.ts';
 import { savedGroupKind } from '../packages/server/src/targeting/index.ts';
 import { payloadOptions } from '../packages/server/testing/flags/payload-options.ts';
@@ -55,7 +55,7 @@ function times(input: StatesInput, more: object): number[] {
     ...input,
   });
   const connection = new CompiledConnection(payloadOptions({ projects: null, ...more }), ruleKinds([]));
-  const affected = new AffectedFeatures(readerOf(states));
+  prepareAffected(readerOf(states));
   connection.compile(states, 'all');
   const [id = ''] = Object.keys(input.savedGroups ?? {});
   let last: Buffer = Buffer.alloc(0);
@@ -66,7 +66,7 @@ function times(input: StatesInput, more: object): number[] {
     const after = put(states, savedGroupKind, id, changed);
     const begin = performance.now();
     const changes = [{ kind: savedGroupKind.name, id, before, after }];
-    const text = connection.compile(states, affected.after(changes, states.at.instant));
+    const text = connection.compile(states, affectedFeatures(readerOf(states), changes));
     const bodies = new Bodies(payloadMembers(text, null, states.at.instant), payloadHash(text, null));
     const time = performance.now() - begin;
     if (bodies.members.equals(last)) throw new Error('The change has not reached the payload.');

@@ -1,4 +1,4 @@
-import { AffectedFeatures, type RuleKinds } from '../flags/index.ts';
+import { affectedFeatures, prepareAffected, type RuleKinds } from '../flags/index.ts';
 import type { Clock, Log, News, Presence } from '../platform/index.ts';
 import type { Live, LiveChange, LiveStates, OrganizationStates } from '../record/index.ts';
 import { readerOf } from '../record/index.ts';
@@ -10,7 +10,6 @@ import type { PayloadListeners } from './webhooks/listeners.ts';
 
 interface OrganizationDelivery {
   readonly states: OrganizationStates;
-  readonly affected: AffectedFeatures;
   /** By id. */
   readonly connections: Map<string, DeliveredConnection>;
 }
@@ -115,7 +114,8 @@ export class Delivery implements PayloadSource {
   }
 
   #takeUp(states: OrganizationStates): OrganizationDelivery {
-    const taken = { states, affected: new AffectedFeatures(readerOf(states)), connections: new Map() };
+    prepareAffected(readerOf(states));
+    const taken = { states, connections: new Map() };
     this.#organizations.set(states.organization, taken);
     for (const live of states.kinds.get(connectionKind.name)?.values() ?? [])
       this.#connect(taken, live as LiveConnection).listen();
@@ -128,7 +128,7 @@ export class Delivery implements PayloadSource {
       this.#takeUp(states);
       return;
     }
-    const affected = organization.affected.after(changes, states.at.instant);
+    const affected = affectedFeatures(readerOf(states), changes);
     // First those that become others: what they served is of no version from now on.
     for (const { kind, id, before, after } of changes) {
       if (kind === connectionKind.name) this.#reconnect(organization, id, before, after);

@@ -7,7 +7,7 @@ export { codeReferenceRoutes } from './code-references/routes.ts';
 export type { DeliveredFeatures } from './delivered-features.ts';
 export { type FeatureContent, featureKind } from './feature.ts';
 export { namespaceUsers } from './namespaces.ts';
-export { type Affected, AffectedFeatures } from './payload/affected-features.ts';
+export { type Affected, affectedFeatures, prepareAffected } from './payload/affected-features.ts';
 export { type PayloadCompiler, payloadCompiler } from './payload/compile.ts';
 export { listsUsedBy } from './payload/compiled-targeting.ts';
 export { type Capability, everyCapability, type PayloadOptions } from './payload/options.ts';

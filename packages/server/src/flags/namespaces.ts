@@ -6,7 +6,8 @@ import { type FeatureContent, type FeatureState, featureKind } from './feature.t
 export const namespacesOf = ({ rules }: FeatureContent): string[] =>
   rules.flatMap((rule) => (rule.type === 'experiment' && rule.namespace?.enabled === true ? rule.namespace.name : []));
 
-const byNamespace: Grouping<FeatureState> = { kind: featureKind, groupsOf: namespacesOf };
+/** Features by the namespaces in which they have rules. */
+export const byNamespace: Grouping<FeatureState> = { kind: featureKind, groupsOf: namespacesOf };
 
 /**
  * Inline experiments keep their namespace: without its definition their users would be hashed differently, or not be divided

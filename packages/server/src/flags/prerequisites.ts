@@ -11,7 +11,7 @@ import { environmentView } from './scope.ts';
 export const mustBeTrue = (id: string): Prerequisite => ({ id, condition: '{"value": true}' });
 
 /** Ids of the features that a feature requires: by its own prerequisites, and by those of the rules that count. */
-export const requirementsOf = (content: FeatureContent, counts: (rule: StoredRule) => boolean): string[] =>
+const requirementsOf = (content: FeatureContent, counts: (rule: StoredRule) => boolean): string[] =>
   [...content.prerequisites, ...content.rules.filter(counts).flatMap((rule) => rule.prerequisites)].map(({ id }) => id);
 
 /** Features by those that they require, also through rules that are switched off. */

@@ -36,7 +36,8 @@ export function refuseLongGroups(rules: readonly RuleBase[], before: readonly Ru
   );
 }
 
-const byGroup: Grouping<FeatureState> = { kind: featureKind, groupsOf };
+/** Features by the saved groups that they name. */
+export const byGroup: Grouping<FeatureState> = { kind: featureKind, groupsOf };
 
 /** Features target by saved groups; archived ones keep theirs. */
 export const featureGroupReferences: GroupReferences = {

@@ -31,7 +31,7 @@ export function scheduledChanges(tools: { live: LiveStates; recorder: Recorder; 
     async run() {
       const now = clock.now();
       for (const states of live.organizations()) {
-        if (dueBy(now, readerOf(states)).length > 0) await passBoundaries(states.organization, now, recorder);
+        if (withBoundaryBy(now, readerOf(states)).length > 0) await passBoundaries(states.organization, now, recorder);
       }
       return earliestBefore(new Date(now.getTime() + minute), live);
     },
@@ -40,7 +40,7 @@ export function scheduledChanges(tools: { live: LiveStates; recorder: Recorder; 
 
 async function passBoundaries(organization: string, now: Date, recorder: Recorder): Promise<void> {
   await recorder.publish(organization, actor, (states) => {
-    const changes = dueBy(now, states).map(({ id, state }) => ({
+    const changes = withBoundaryBy(now, states).map(({ id, state }) => ({
       kind: featureKind,
       id,
       state: { ...state, nextScheduledUpdate: nextBoundary(state.rules, now) },
@@ -54,7 +54,8 @@ async function passBoundaries(organization: string, now: Date, recorder: Recorde
 const boundaryOf = ({ state }: LiveFeature): number =>
   state.nextScheduledUpdate === null ? Number.POSITIVE_INFINITY : Date.parse(state.nextScheduledUpdate);
 
-const dueBy = (instant: Date, states: StateReader): LiveFeature[] =>
+/** The features with a boundary up to that instant that has not been passed. */
+export const withBoundaryBy = (instant: Date, states: StateReader): LiveFeature[] =>
   states.group(bySchedule, scheduled).filter((feature) => boundaryOf(feature) <= instant.getTime());
 
 /** The next boundary of any organization, if it comes before that instant. */

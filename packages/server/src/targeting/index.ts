@@ -32,6 +32,7 @@ export { deepestNesting, writtenOutLengths } from './saved-groups/nesting.ts';
 export { savedGroupReferences } from './saved-groups/references.ts';
 export { savedGroupRoutes } from './saved-groups/routes.ts';
 export {
+  byNamedGroup,
   groupFinder,
   type SavedGroupContent,
   type SavedGroupState,

@@ -11,7 +11,7 @@ import {
   statesOf,
 } from '../../../testing/flags/states.ts';
 import {
-  AffectedFeatures,
+  affectedFeatures,
   type FeatureContent,
   featureKind,
   type PayloadOptions,
@@ -158,13 +158,12 @@ describe('a connection compiled change by change', () => {
           const features = Object.fromEntries(initial.map((one, index) => [ids[index] ?? 'a', one]));
           const savedGroups = Object.fromEntries(groups.map((one, index) => [`g${index + 1}`, one]));
           const states = statesOf({ projects: { prj_a: {}, prj_b: {} }, savedGroups, features });
-          const affected = new AffectedFeatures(readerOf(states));
           const compiled = () => new CompiledConnection({ ...options, savedGroupReferences }, kinds);
           const connection = compiled();
           connection.compile(states, 'all');
           for (const one of steps) {
             const changes = land(states, one);
-            const incremental = connection.compile(states, affected.after(changes, states.at.instant));
+            const incremental = connection.compile(states, affectedFeatures(readerOf(states), changes));
             expect(incremental).toEqual(compiled().compile(states, 'all'));
           }
         },
@@ -197,10 +196,9 @@ describe('a connection compiled change by change', () => {
     expect(read.size).toBeGreaterThan(2);
     expect(read).toContain(namespaceKind.name);
     expect(read).toContain(savedGroupKind.name);
-    const affected = new AffectedFeatures(readerOf(states));
     for (const kind of read) {
       const change = { kind, id: 'a', before: null, after: states.kinds.get(kind)?.get('a') ?? null };
-      expect([kind, affected.after([change], states.at.instant)]).not.toEqual([kind, new Set()]);
+      expect([kind, affectedFeatures(readerOf(states), [change])]).not.toEqual([kind, new Set()]);
     }
   });
 

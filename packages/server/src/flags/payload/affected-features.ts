@@ -1,18 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { customFieldKind, environmentKind, projectKind, settingsKind } from '../../organization/index.ts';
-import type { LiveChange, StateReader } from '../../record/index.ts';
+import type { Grouping, LiveChange, StateReader } from '../../record/index.ts';
 import {
   attributeKind,
-  groupsNamedIn,
+  byNamedGroup,
   type NamespaceState,
   namespaceKind,
   type SavedGroupState,
   savedGroupKind,
 } from '../../targeting/index.ts';
 import { type FeatureState, featureKind } from '../feature.ts';
-import { namespacesOf } from '../namespaces.ts';
-import { requirementsOf } from '../prerequisites.ts';
-import { groupsOf } from '../saved-groups.ts';
+import { byNamespace } from '../namespaces.ts';
+import { byRequirement } from '../prerequisites.ts';
+import { byGroup } from '../saved-groups.ts';
+import { withBoundaryBy } from '../scheduled-changes.ts';
 
 /** Features whose definitions may differ since the last compilation; `all`: anything may. */
 export type Affected = ReadonlySet<string> | 'all';
@@ -22,105 +23,55 @@ const readByAll: ReadonlySet<string> = new Set(
   [environmentKind, projectKind, settingsKind, attributeKind].map(({ name }) => name),
 );
 
-/** An object among all objects of an organization. */
-const nameOf = (kind: { readonly name: string }, id: string): string => `${kind.name} ${id}`;
+const byCustomField: Grouping<FeatureState> = {
+  kind: featureKind,
+  groupsOf: ({ customFields = {} }) => Object.keys(customFields),
+};
 
-/** What the definition of a feature reads beside the feature, one by one. */
-const readBy = (state: FeatureState): string[] => [
-  // Also by rules that are switched off: what is compiled once too often comes out the same.
-  ...requirementsOf(state, () => true).map((id) => nameOf(featureKind, id)),
-  ...namespacesOf(state).map((id) => nameOf(namespaceKind, id)),
-  ...groupsOf(state).map((id) => nameOf(savedGroupKind, id)),
-  ...Object.keys(state.customFields ?? {}).map((id) => nameOf(customFieldKind, id)),
-];
+/** Of the other kinds that definitions read: which features read an object. */
+const readers: ReadonlyMap<string, Grouping<FeatureState>> = new Map([
+  [featureKind.name, byRequirement],
+  [savedGroupKind.name, byGroup],
+  [namespaceKind.name, byNamespace],
+  [customFieldKind.name, byCustomField],
+]);
 
 /**
  * Which features' definitions can differ after something has changed: those of features that changed themselves, of whatever
  * reads what has changed, directly or through other features and saved groups, and of those whose schedule has reached a
- * boundary.
+ * boundary that no landing of their own has passed yet.
+ *
+ * @param states as they are once it has changed
  */
-export class AffectedFeatures {
-  /** Ids of the features that read an object. */
-  readonly #readers = new Map<string, Set<string>>();
-  /** Ids of the saved groups that nest one. */
-  readonly #nesting = new Map<string, Set<string>>();
-  readonly #boundaries = new Map<string, number>();
-
-  constructor(states: StateReader) {
-    for (const { id, state } of states.all(featureKind)) this.#add(id, state);
-    for (const { id, state } of states.all(savedGroupKind)) link(this.#nesting, groupsNamedIn(state.condition), id);
+export function affectedFeatures(states: StateReader, changes: readonly LiveChange[]): Affected {
+  if (changes.some(({ kind }) => readByAll.has(kind))) return 'all';
+  const affected = new Set(withBoundaryBy(states.at.instant, states).map(({ id }) => id));
+  for (const { kind, id } of changes) if (kind === featureKind.name) affected.add(id);
+  for (const { kind, id } of withNesting(changes.filter(isFelt), states)) {
+    const grouping = readers.get(kind);
+    if (grouping !== undefined) for (const feature of states.group(grouping, id)) affected.add(feature.id);
   }
-
-  /** Takes in what a version changed, and tells what can differ since the version before. */
-  after(changes: readonly LiveChange[], instant: Date): Affected {
-    const changed: string[] = [];
-    for (const { kind, id, before, after } of changes) {
-      if (kind === savedGroupKind.name) this.#nest(id, before?.state, after?.state);
-      if (kind !== featureKind.name) continue;
-      changed.push(id);
-      if (before !== null) this.#remove(id, before.state as FeatureState);
-      if (after !== null) this.#add(id, after.state as FeatureState);
-    }
-    if (changes.some(({ kind }) => readByAll.has(kind))) return 'all';
-    const felt = changes.filter(isFelt);
-    const groups = felt.filter(({ kind }) => kind === savedGroupKind.name).map(({ id }) => id);
-    const reading = [
-      ...felt.flatMap(({ kind, id }) => [...this.#readersOf({ name: kind }, id)]),
-      ...[...this.#withNesting(groups)].flatMap((id) => [...this.#readersOf(savedGroupKind, id)]),
-    ];
-    return this.#withDependents([...changed, ...reading, ...this.#crossed(instant)]);
-  }
-
-  #readersOf(kind: { readonly name: string }, id: string): ReadonlySet<string> {
-    return this.#readers.get(nameOf(kind, id)) ?? new Set();
-  }
-
-  /** The given features and everything that requires them. */
-  #withDependents(ids: Iterable<string>): Set<string> {
-    const all = new Set(ids);
-    for (const id of all) for (const dependent of this.#readersOf(featureKind, id)) all.add(dependent);
-    return all;
-  }
-
-  /** The given saved groups and everything that nests them. */
-  #withNesting(ids: Iterable<string>): Set<string> {
-    const all = new Set(ids);
-    for (const id of all) for (const nesting of this.#nesting.get(id) ?? []) all.add(nesting);
-    return all;
-  }
-
-  #nest(id: string, before: unknown, after: unknown): void {
-    const [old, fresh] = [before, after] as (SavedGroupState | undefined)[];
-    unlink(this.#nesting, groupsNamedIn(old?.condition ?? ''), id);
-    link(this.#nesting, groupsNamedIn(fresh?.condition ?? ''), id);
-  }
-
-  /** The features with a rule whose schedule has a boundary that no landing of their own has passed yet. */
-  #crossed(instant: Date): string[] {
-    return [...this.#boundaries].filter(([, boundary]) => boundary <= instant.getTime()).map(([id]) => id);
-  }
-
-  #add(id: string, state: FeatureState): void {
-    link(this.#readers, readBy(state), id);
-    if (state.nextScheduledUpdate !== null) this.#boundaries.set(id, Date.parse(state.nextScheduledUpdate));
-  }
-
-  #remove(id: string, state: FeatureState): void {
-    unlink(this.#readers, readBy(state), id);
-    this.#boundaries.delete(id);
-  }
+  for (const id of affected) for (const dependent of states.group(byRequirement, id)) affected.add(dependent.id);
+  return affected;
 }
 
-function link(links: Map<string, Set<string>>, from: Iterable<string>, to: string): void {
-  for (const name of from) links.set(name, (links.get(name) ?? new Set()).add(to));
+/** Works out who reads what, so that the first change need not wait for it. */
+export function prepareAffected(states: StateReader): void {
+  for (const grouping of readers.values()) states.groups(grouping);
+  states.groups(byNamedGroup);
 }
 
-function unlink(links: Map<string, Set<string>>, from: Iterable<string>, to: string): void {
-  for (const name of from) {
-    const linked = links.get(name);
-    linked?.delete(to);
-    if (linked?.size === 0) links.delete(name);
-  }
+/** What has changed, and the saved groups that nest what has. */
+function withNesting(
+  changes: readonly LiveChange[],
+  states: StateReader,
+): readonly { readonly kind: string; readonly id: string }[] {
+  const groups = new Set(changes.flatMap(({ kind, id }) => (kind === savedGroupKind.name ? id : [])));
+  for (const id of groups) for (const nesting of states.group(byNamedGroup, id)) groups.add(nesting.id);
+  return [
+    ...changes.filter(({ kind }) => kind !== savedGroupKind.name),
+    ...[...groups].map((id) => ({ kind: savedGroupKind.name, id })),
+  ];
 }
 
 /** Of some objects not everything is compiled: how people call a namespace or a saved group, for one, is not. */
