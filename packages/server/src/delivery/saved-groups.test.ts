@@ -74,7 +74,7 @@ describe('saved groups in payloads', () => {
     expect(await payloadOf(service.url, key, 0)).not.toHaveProperty('savedGroups');
   });
 
-  test('stand beside the features for SDKs that know references, and in them for others and for people', async () => {
+  test('stand beside the features for SDKs that know references, and in them for others', async () => {
     const mine = await fresh();
     const { admin } = mine;
     await admin.call(postAttribute, { body: { property: 'age', datatype: 'number' } });
@@ -92,9 +92,25 @@ describe('saved groups in payloads', () => {
       expect(conditionsOf(payload, feature.id)).toEqual([inPlace]);
       expect(payload).not.toHaveProperty('savedGroups');
     }
-    const { definition = '' } =
-      (await admin.call(getFeature, { params: { id: feature.id } })).feature.environments.production ?? {};
-    expect(JSON.parse(definition)).toEqual({ defaultValue: false, rules: [{ condition: inPlace, force: true }] });
+  });
+
+  test('are in no answer and no event about a feature, however often it names the group', async () => {
+    const mine = await fresh();
+    const { admin } = mine;
+    const long = Array.from({ length: 1000 }, (_, index) => `somebody-${index}`);
+    const { id: group } = await newSavedGroup(admin, { values: long });
+    const { id } = await newFeature(mine, { rules: [ruleFor(group), ruleFor(group)] });
+    await admin.call(updateFeature, { params: { id }, body: { description: 'Changed' } });
+
+    const { feature } = await admin.call(getFeature, { params: { id } });
+    const named = { condition: { id: { $inGroup: group } }, force: true };
+    expect(JSON.parse(feature.environments.production?.definition ?? '')).toEqual({
+      defaultValue: false,
+      rules: [named, named],
+    });
+    const { events } = await service.history(id);
+    expect(events.map(({ event }) => event)).toContain('feature.updated');
+    expect(JSON.stringify([feature, events])).not.toContain('somebody');
   });
 
   test('are unmoved by new names; new values reach every connection, the same ones again none [flags M106]', async () => {

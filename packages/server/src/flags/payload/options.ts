@@ -43,7 +43,10 @@ export interface PayloadOptions {
 /** Every capability there is. */
 export const everyCapability: ReadonlySet<Capability> = new Set(capabilities);
 
-/** What the interface shows as a feature's definition in an environment: for an SDK that understands everything. */
+/**
+ * What the interface shows as a feature's definition in an environment: for an SDK that understands everything. Lists of saved
+ * groups are named in it, not written out: each may be as long as 1 MiB, and not everyone who reads a feature may read them.
+ */
 export const definitionOptions = (environment: string): PayloadOptions => ({
   environment,
   projects: null,
@@ -55,5 +58,5 @@ export const definitionOptions = (environment: string): PayloadOptions => ({
   customFieldsInMetadata: [],
   hashSecureAttributes: false,
   includeAutoExperiments: false,
-  savedGroupReferences: false,
+  savedGroupReferences: true,
 });

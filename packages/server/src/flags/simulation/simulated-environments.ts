@@ -73,7 +73,7 @@ function prepare(
   { states, kinds, bounded }: Circumstances,
 ): Prepared[] {
   const all = environmentsOf(states);
-  const options = { ...definitionOptions(environment), includeRuleIds: true };
+  const options = { ...definitionOptions(environment), includeRuleIds: true, savedGroupReferences: false };
   const compiler = payloadCompiler(states, kinds, options, valueReader());
   const traced = subjects.map(({ id }) => compiler.traced(id));
   const definitions = new Map<string, FeatureDefinition>();
