@@ -14,13 +14,13 @@ const isObject = (value: JsonValue): value is Condition =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What a value is compared with, in place of a group's id; null: the id stays. */
-type ValuesOf = (group: string, attribute: string) => readonly JsonValue[] | null;
+type ValuesOf = (group: string, path: string) => readonly JsonValue[] | null;
 
 /**
  * Writes the values of groups in the place of their ids, wherever the evaluator would ask for membership: what it compares as
  * a plain value stays, whatever it looks like.
  *
- * @param valuesOf told the group and the attribute, the first step of its path, that is compared
+ * @param valuesOf told the group and the path of the user's value that is compared
  */
 export function withGroupValues(condition: Condition, valuesOf: ValuesOf): Condition {
   const ofCondition = (node: JsonValue, outer: string | null): JsonValue => {
@@ -30,26 +30,26 @@ export function withGroupValues(condition: Condition, valuesOf: ValuesOf): Condi
       if (logicalOperators.has(key)) {
         return [key, isList(operand) ? operand.map((part) => ofCondition(part, outer)) : operand];
       }
-      return [key, ofExpected(operand, outer ?? key.split('.', 1)[0] ?? key)];
+      return [key, ofExpected(operand, outer ?? key)];
     });
   };
-  const ofExpected = (expected: JsonValue, attribute: string): JsonValue => {
+  const ofExpected = (expected: JsonValue, path: string): JsonValue => {
     if (!isOperatorObject(expected)) return expected;
-    return mapEntries(expected, (operator, operand) => ofOperator(operator, operand, attribute));
+    return mapEntries(expected, (operator, operand) => ofOperator(operator, operand, path));
   };
-  const ofOperator = (operator: string, operand: JsonValue, attribute: string): [string, JsonValue] => {
+  const ofOperator = (operator: string, operand: JsonValue, path: string): [string, JsonValue] => {
     switch (operator) {
       case '$not':
       case '$size':
-        return [operator, ofExpected(operand, attribute)];
+        return [operator, ofExpected(operand, path)];
       case '$elemMatch':
-        return [operator, isOperatorObject(operand) ? ofExpected(operand, attribute) : ofCondition(operand, attribute)];
+        return [operator, isOperatorObject(operand) ? ofExpected(operand, path) : ofCondition(operand, path)];
       case '$all':
       case '$alli':
-        return [operator, isList(operand) ? operand.map((part) => ofExpected(part, attribute)) : operand];
+        return [operator, isList(operand) ? operand.map((part) => ofExpected(part, path)) : operand];
       default: {
         const written = membership.get(operator);
-        const values = written === undefined ? null : valuesOf(String(operand), attribute);
+        const values = written === undefined ? null : valuesOf(String(operand), path);
         return written === undefined || values === null ? [operator, operand] : [written, values];
       }
     }

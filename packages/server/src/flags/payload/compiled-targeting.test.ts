@@ -212,6 +212,32 @@ describe('the values of lists', () => {
     expect(inPlace.groupValues('emails')).toEqual([hashed]);
     expect(compiled({ german }).groupValues('german')).toBeNull();
   });
+
+  test('are hashed where the attribute that names most steps of the path is secure', () => {
+    const hash = (text: string) => createHash('sha256').update(`${salt}${text}`).digest('hex');
+    const nested = {
+      user: { datatype: 'string' },
+      'user.mail': { datatype: 'secureString' },
+      'user.mail.host': { datatype: 'string' },
+    } as const;
+    const condition = (references: boolean) =>
+      compiled(
+        { mails: { attributeKey: 'user.mail', values: ['a'] } },
+        { attributes: nested, hashed: true, references },
+      );
+    const asked = { 'user.mail': { $inGroup: 'mails' } };
+    expect(condition(true).rules()({ condition: '', savedGroupTargeting: all('mails') })).toEqual(asked);
+    expect(condition(true).groupValues('mails')).toEqual([hash('a')]);
+    expect(condition(false).rules()({ condition: '', savedGroupTargeting: all('mails') })).toEqual({
+      'user.mail': { $in: [hash('a')] },
+    });
+    const own = { user: 'a', 'user.name': 'a', 'user.mail': 'a', 'user.mail.name': 'a', 'user.mail.host': 'a' };
+    expect(condition(true).rules()({ condition: JSON.stringify(own), savedGroupTargeting: [] })).toEqual({
+      ...own,
+      'user.mail': hash('a'),
+      'user.mail.name': hash('a'),
+    });
+  });
 });
 
 function nesting(id: string) {

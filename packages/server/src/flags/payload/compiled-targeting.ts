@@ -113,8 +113,8 @@ export function compiledTargeting(
   };
 
   /** Null: the id stays, for SDKs that get the values of groups beside the features. */
-  const valuesInPlace = (id: string, attribute: string): readonly JsonValue[] | null => {
-    const asHashed = secured.isHashed(find(id)?.attributeKey ?? attribute) === secured.isHashed(attribute);
+  const valuesInPlace = (id: string, path: string): readonly JsonValue[] | null => {
+    const asHashed = secured.isHashed(find(id)?.attributeKey ?? path) === secured.isHashed(path);
     return options.savedGroupReferences && asHashed ? null : plainValues(id);
   };
 

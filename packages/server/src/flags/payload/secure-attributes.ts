@@ -6,11 +6,11 @@ import { attributeKind } from '../../targeting/index.ts';
 
 /** Replaces what is expected of secure attributes by hashes. */
 export interface SecureAttributes {
-  /** Whether what is expected of the attribute goes out as hashes. */
-  isHashed(attribute: string): boolean;
+  /** Whether what is expected of the user's value at that path goes out as hashes. */
+  isHashed(path: string): boolean;
   condition(condition: Condition): Condition;
-  /** Values that an attribute is looked for among. */
-  values<Value extends JsonValue>(attribute: string, values: readonly Value[]): readonly (Value | string)[];
+  /** Values among which the one at that path is looked for. */
+  values<Value extends JsonValue>(path: string, values: readonly Value[]): readonly (Value | string)[];
 }
 
 const unchanged: SecureAttributes = {
@@ -31,13 +31,20 @@ const notValues = new Set(['$inGroup', '$notInGroup', '$type']);
 export function secureAttributes(states: StateReader, wanted: boolean): SecureAttributes {
   const { secureAttributeSalt: salt } = settingsOf(states);
   if (!wanted || salt === '') return unchanged;
-  const secure = new Set(
+  const secure = new Map(
     states
       .all(attributeKind)
-      .filter(({ state }) => state.datatype === 'secureString' || state.datatype === 'secureString[]')
-      .map(({ id }) => id),
+      .map(({ id, state }) => [id, state.datatype === 'secureString' || state.datatype === 'secureString[]'] as const),
   );
-  if (secure.size === 0) return unchanged;
+  if (![...secure.values()].includes(true)) return unchanged;
+  /** A path belongs to the attribute that names most of its steps: `user.email` may be secure where `user` is not. */
+  const isHashed = (path: string): boolean => {
+    for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
+      const known = secure.get(path.slice(0, end));
+      if (known !== undefined) return known;
+    }
+    return false;
+  };
   const hashed = (text: string) => digest(salt + text).toString('hex');
   // The values of a group stand in many conditions, as one and the same list.
   const lists = new WeakMap<readonly JsonValue[], readonly JsonValue[]>();
@@ -61,15 +68,15 @@ export function secureAttributes(states: StateReader, wanted: boolean): SecureAt
     return Object.fromEntries(
       Object.entries(condition).map(([key, part]) => {
         if (logicalOperators.has(key)) return [key, hashCondition(part)];
-        return [key, secure.has(key.split('.', 1)[0] ?? key) ? hashOperand(part) : part];
+        return [key, isHashed(key) ? hashOperand(part) : part];
       }),
     );
   };
   return {
-    isHashed: (attribute) => secure.has(attribute),
+    isHashed,
     condition: (condition) => hashCondition(condition) as Condition,
-    values: (attribute, values) =>
-      secure.has(attribute) ? values.map((value) => (typeof value === 'string' ? hashed(value) : value)) : values,
+    values: (path, values) =>
+      isHashed(path) ? values.map((value) => (typeof value === 'string' ? hashed(value) : value)) : values,
   };
 }
 
