@@ -35,6 +35,7 @@ const newProperty = z
   .min(1, 'must not be empty')
   .max(256)
   .refine(...usableAsKey)
+  .refine((property) => !property.startsWith('$'), 'must not begin with "$", as the operators of conditions do')
   .refine((property) => !/^\.{1,2}$/.test(property), 'must not be "." or "..", which no path can address');
 const propertyParams = z.strictObject({ property: z.string() });
 const answer = z.strictObject({ attribute });

@@ -76,6 +76,14 @@ describe('attributes', () => {
     await admin.refused(404, putAttribute, { params, body: {} });
   });
 
+  test('none is called like an operator of conditions: a list of its values would let everybody in', async () => {
+    const { message } = await service.admin.refused(400, postAttribute, {
+      body: { property: '$or', datatype: 'string' },
+    });
+    expect(message).toBe('Body: [property] must not begin with "$", as the operators of conditions do');
+    await service.admin.call(postAttribute, { body: { property: 'price$', datatype: 'string' } });
+  });
+
   test('the audit log tells what it was and became', async () => {
     const params = { property: 'audited' };
     await service.admin.call(postAttribute, { body: { ...params, datatype: 'string' } });
