@@ -97,3 +97,18 @@ describe('an element that is matched', () => {
     expect(accepted(JSON.stringify({ tags: { $elemMatch: element } }))).toEqual({ tags: { $elemMatch: element } });
   });
 });
+
+describe('a number that JSON cannot carry', () => {
+  test.each([
+    ['a value to equal', '{"id":1e400}'],
+    ['one to compare with', '{"id":{"$lt":-1e400}}'],
+    ['one of several', '{"$or":[{"id":{"$in":[1,1e400]}}]}'],
+    ['part of a value', '{"id":{"a":[1e400]}}'],
+  ])('is refused as %s', (_, text) => {
+    expect(accepted(text)).toBeNull();
+  });
+
+  test('is the only one that is refused', () => {
+    expect(accepted('{"id":[1e308,-1e308,1e-400,0]}')).toEqual({ id: [1e308, -1e308, 0, 0] });
+  });
+});

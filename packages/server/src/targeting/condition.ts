@@ -93,7 +93,7 @@ function checkCondition(
 /** Checks what is expected of one attribute: a value to equal, or operators. */
 function checkExpected(expected: JsonValue, checking: Checking, depth: number): void {
   refuseDepth(depth, checking.place);
-  if (!isOperatorObject(expected)) return refuseDeepValue(expected, checking.place, depth);
+  if (!isOperatorObject(expected)) return checkValue(expected, checking.place, depth);
   for (const [operator, operand] of Object.entries(expected)) checkOperator(operator, operand, checking, depth);
 }
 
@@ -114,7 +114,7 @@ function checkOperator(operator: string, operand: JsonValue, checking: Checking,
       return checkElement(operand, checking, depth + 1);
     case '$all':
     case '$alli':
-      if (!Array.isArray(operand)) return refuseDeepValue(operand, place, depth);
+      if (!Array.isArray(operand)) return checkValue(operand, place, depth);
       for (const part of operand) checkExpected(part, checking, depth + 1);
       return;
     case '$in':
@@ -122,9 +122,9 @@ function checkOperator(operator: string, operand: JsonValue, checking: Checking,
     case '$ini':
     case '$nini':
       if (!Array.isArray(operand)) throw invalid(`The condition of ${place} needs a list after ${operator}.`);
-      return refuseDeepValue(operand, place, depth);
+      return checkValue(operand, place, depth);
     default:
-      return refuseDeepValue(operand, place, depth);
+      return checkValue(operand, place, depth);
   }
 }
 
@@ -205,10 +205,14 @@ function refuseDepth(depth: number, place: string): void {
   if (depth > deepest) throw invalid(`The condition of ${place} is nested deeper than ${deepest} levels.`);
 }
 
-function refuseDeepValue(value: JsonValue, place: string, depth: number): void {
+function checkValue(value: JsonValue, place: string, depth: number): void {
   refuseDepth(depth, place);
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    // It would be null in payloads, which those match who have no value at all.
+    throw invalid(`The condition of ${place} holds a number that JSON cannot express, such as 1e400.`);
+  }
   if (typeof value !== 'object' || value === null) return;
-  for (const part of Object.values(value)) refuseDeepValue(part, place, depth + 1);
+  for (const part of Object.values(value)) checkValue(part, place, depth + 1);
 }
 
 /** The attributes that a condition looks at: first steps of its paths, whatever the logic around them. */
