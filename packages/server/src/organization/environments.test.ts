@@ -1,10 +1,12 @@
 import {
   deleteEnvironment,
   deleteProject,
+  getFeature,
   listEnvironments,
   postEnvironment,
   postProject,
   putEnvironment,
+  toggleFeature,
 } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { payloadOf } from '../../testing/delivery.ts';
@@ -122,6 +124,36 @@ describe('environments', () => {
     expect(await features(version)).toEqual([inside.id]);
     const { version: after } = await admin.answer(deleteProject, { params: { id: project.id } });
     expect(await features(after)).toEqual([]);
+  });
+
+  test('one that is called like a deleted one begins without what that one has left in features', async () => {
+    const { admin } = service;
+    await admin.call(postEnvironment, { body: { id: 'again', defaultState: true } });
+    const rules = [
+      { type: 'force' as const, value: 'true', environments: ['again'] },
+      { type: 'force' as const, value: 'true', environments: ['again', 'production'] },
+      { type: 'force' as const, value: 'true' },
+    ];
+    const { id } = await newFeature(service, { rules });
+    const get = async () => (await admin.call(getFeature, { params: { id } })).feature;
+    await admin.call(deleteEnvironment, { params: { id: 'again' } });
+    const orphaned = await get();
+    expect(orphaned.rules.map(({ environments }) => environments)).toEqual([
+      ['again'],
+      ['again', 'production'],
+      undefined,
+    ]);
+    expect(orphaned.revision.version).toBe(1);
+
+    const { version } = await admin.answer(postEnvironment, { body: { id: 'again' } });
+    const fresh = await get();
+    expect(fresh.environments['again']).toMatchObject({ enabled: false });
+    expect(fresh.rules.map(({ environments }) => environments)).toEqual([[], ['production'], undefined]);
+    expect(fresh.revision).toMatchObject({ version: 2, comment: 'The environment again was created anew' });
+    const { key } = await newConnection(admin, { environment: 'again' });
+    expect((await payloadOf(service.url, key, version)).features).not.toHaveProperty(id);
+    await admin.call(toggleFeature, { params: { id }, body: { environments: { again: true } } });
+    expect((await payloadOf(service.url, key, await service.version())).features[id]?.rules).toEqual([{ force: true }]);
   });
 
   test('are seen by who may read in one of their projects, and written by who may in all', async () => {

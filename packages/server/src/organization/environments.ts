@@ -72,7 +72,8 @@ export function environmentService(
           throw invalid(`Unknown parent environment ${quoted(parent)}.`);
         }
         const standard = { description: '', toggleOnList: false, defaultState: false, projects: [] };
-        return { id, state: { ...standard, ...sent({ ...fields, parent }) } };
+        const beside = references().map((holder) => holder.changesOnEnvironmentCreation?.(states, id, requester) ?? {});
+        return { id, state: { ...standard, ...sent({ ...fields, parent }) }, beside: together(beside) };
       }),
     update: (requester, wanted, patch) =>
       environments.change(requester, wanted, ({ id, state }, states) => {

@@ -9,6 +9,8 @@ import { auditEntry, type Resource } from '../resources/index.ts';
 export interface References {
   /** What must change along with the deletion of a project, by whom it is asked. */
   changesOnProjectDeletion(states: StateReader, project: string, by: Requester): PublicationPart;
+  /** What must change along with the creation of an environment: what a deleted one of that id has left behind. */
+  changesOnEnvironmentCreation?(states: StateReader, environment: string, by: Requester): PublicationPart;
   /** What must change along with the deletion of an environment, by whom it is asked. */
   changesOnEnvironmentDeletion?(states: StateReader, environment: string, by: Requester): PublicationPart;
   /** Why an environment cannot be deleted, in words that name no object; null: nothing keeps it. */

@@ -50,8 +50,11 @@ export interface ResourceService<State, Shown> {
   /** @throws Refusal (notFound) when there is none, or the requester may not see it */
   find(requester: Requester, id: string): Live<State>;
   show(requester: Requester, live: Live<State>): Shown;
-  /** Creates what `decide` says, which checks permission and rules. */
-  create(requester: Requester, decide: (states: StateReader) => { id: string; state: State }): Promise<Written<Shown>>;
+  /** Creates what `decide` says, which checks permission and rules; it may name what else must change with it. */
+  create(
+    requester: Requester,
+    decide: (states: StateReader) => { id: string; state: State; beside?: PublicationPart },
+  ): Promise<Written<Shown>>;
   /** Changes the object to what `decide` says; when that is what it is already, nothing is written. */
   change(
     requester: Requester,
@@ -120,8 +123,9 @@ function resourceService<State extends object, Shown>(
 
     create: (requester, decide) =>
       publish(requester, (states) => {
-        const { id, state } = decide(states);
-        return { publication: publicationOf(requester, id, null, state), result: { id, before: null, state } };
+        const { id, state, beside = {} } = decide(states);
+        const publication = together([publicationOf(requester, id, null, state), beside]);
+        return { publication, result: { id, before: null, state } };
       }),
 
     change: (requester, id, decide) =>
