@@ -2,6 +2,7 @@ import type { EvaluablePayload, Evaluator } from './evaluator.ts';
 import { rulesOf } from './feature.ts';
 import type { FeatureResult } from './feature-result.ts';
 import type { FeatureDefinition, ForceRule, JsonValue } from './payload.ts';
+import { MAX_PREREQUISITE_DEPTH } from './prerequisite.ts';
 import type { User } from './user.ts';
 import { VariationTexts } from './variation-texts.ts';
 
@@ -82,7 +83,10 @@ export function flagEvaluation(payload: EvaluablePayload, evaluator: Evaluator, 
       return { text, failed: false };
     }
     if (source === 'cyclicPrerequisite')
-      return failure(flag.key, 'The prerequisites of this flag lead back to itself.');
+      return failure(
+        flag.key,
+        `The prerequisites of this flag form a circle, or a chain of more than ${MAX_PREREQUISITE_DEPTH}.`,
+      );
     // These results belong to no flag, or to no more than this one user.
     if (source === 'prerequisite' || source === 'override') return { text: write(flag, result), failed: false };
     let known = texts.get(result);

@@ -88,6 +88,7 @@ describe('a prerequisite', () => {
   });
 
   test('at the end of a chain without end counts as cyclic', () => {
+    expect(evaluate(chain(1000), 'f0').value).toBe(true);
     expect(evaluate(chain(MAX_PREREQUISITE_DEPTH), 'f0').source).toBe('defaultValue');
     expect(evaluate(chain(MAX_PREREQUISITE_DEPTH + 1), 'f0').source).toBe('cyclicPrerequisite');
     expect(evaluate(chain(100_000), 'f0').source).toBe('cyclicPrerequisite');

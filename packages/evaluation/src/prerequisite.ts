@@ -4,8 +4,8 @@ import type { ParentCondition } from './payload.ts';
 import type { Predicate } from './predicate.ts';
 import type { User } from './user.ts';
 
-/** How long a chain of prerequisites may be. A longer one counts as cyclic, before it exhausts the stack. */
-export const MAX_PREREQUISITE_DEPTH = 200;
+/** How long a chain of prerequisites may be. A longer one counts as cyclic, before it exhausts the stack (at some 2,500). */
+export const MAX_PREREQUISITE_DEPTH = 1000;
 
 /** A parent condition prepared for many users. */
 export interface PreparedPrerequisite {
