@@ -3,7 +3,7 @@ import { environmentsOf } from '../organization/index.ts';
 import { invalid, quoted } from '../platform/index.ts';
 import type { Grouping, StateReader } from '../record/index.ts';
 import type { Requester } from '../requester/index.ts';
-import { readCondition } from '../targeting/index.ts';
+import { attributesIn, readCondition } from '../targeting/index.ts';
 import { type FeatureContent, type FeatureState, featureKind, type StoredRule, seenIn } from './feature.ts';
 import { environmentView } from './scope.ts';
 
@@ -45,8 +45,7 @@ export function checkPrerequisites(
       throw invalid(`${place} has the unknown prerequisite ${quoted(id)}. Name a feature that exists.`);
     }
     const parsed = readCondition(condition, `the prerequisite ${quoted(id)} of ${place}`);
-    const paths = Object.keys(parsed ?? {});
-    if (parsed === null || !paths.every((path) => /^(value|value\..+|\$and|\$or|\$nor|\$not)$/.test(path))) {
+    if (parsed === null || [...attributesIn(parsed)].some((name) => name !== 'value')) {
       throw invalid(
         `The condition on the prerequisite ${quoted(id)} of ${place} must look at "value", such as {"value": true}.`,
       );
@@ -62,13 +61,18 @@ export function checkPrerequisites(
  * @throws Refusal (invalid) naming the circle
  */
 export function refuseCycle(feature: string, content: FeatureContent, states: StateReader): void {
-  const environments = environmentsOf(states);
   const contentOf = (id: string): FeatureContent | null =>
     id === feature ? content : (states.get(featureKind, id)?.state ?? null);
-  for (const { id: environment } of environments) {
-    const circle = findCircle(feature, (id) => {
+  const circleThrough = (requires: (of: FeatureContent) => string[]) =>
+    findCircle(feature, (id) => {
       const of = contentOf(id);
-      if (of === null) return [];
+      return of === null ? [] : requires(of);
+    });
+  // Nearly always there is none even with the rules of all environments together, and one walk tells.
+  if (circleThrough((of) => requirementsOf(of, isEnabled)) === null) return;
+  const environments = environmentsOf(states);
+  for (const { id: environment } of environments) {
+    const circle = circleThrough((of) => {
       const { applies } = environmentView(of, environments);
       return requirementsOf(of, (rule) => rule.enabled && applies(rule, environment));
     });

@@ -378,15 +378,39 @@ describe('updating a feature', () => {
     expect((await get(a)).prerequisites).toEqual([]);
   });
 
-  test.each(['{"country":"DE"}', '{', '{}', '', '{"$or":1}'])(
-    'the condition %j on a prerequisite is 400',
-    async (condition) => {
-      const { id } = await newFeature(service);
-      const rules = [{ type: 'force', value: 'true', prerequisites: [{ id, condition }] }];
-      const target = await newFeature(service);
-      await service.admin.refused(400, updateFeature, { params: { id: target.id }, body: { rules } });
-    },
-  );
+  test('features that require each other in different environments only do not go in a circle', async () => {
+    const [a, b] = [freshId(), freshId()];
+    const requiring = (id: string, environment: string) => [
+      {
+        type: 'force' as const,
+        value: 'true',
+        environments: [environment],
+        prerequisites: [{ id, condition: '{"value":true}' }],
+      },
+    ];
+    await newFeature(service, { id: a });
+    await newFeature(service, { id: b, rules: requiring(a, 'dev') });
+    await update(a, { rules: requiring(b, 'production') });
+    const body = { rules: requiring(b, 'dev') };
+    const refused = await service.admin.refused(400, updateFeature, { params: { id: a }, body });
+    expect(refused.message).toContain(`"${a}" → "${b}" → "${a}"`);
+  });
+
+  test.each([
+    '{"country":"DE"}',
+    '{',
+    '{}',
+    '',
+    '{"$or":1}',
+    '{"valued":true}',
+    '{"value":1e400}',
+    '{"$or":[{"value":true},{"$not":{"country":"DE"}}]}',
+  ])('the condition %j on a prerequisite is 400', async (condition) => {
+    const { id } = await newFeature(service);
+    const rules = [{ type: 'force', value: 'true', prerequisites: [{ id, condition }] }];
+    const target = await newFeature(service);
+    await service.admin.refused(400, updateFeature, { params: { id: target.id }, body: { rules } });
+  });
 
   test('audit and events tell what changed, in the transaction of the change', async () => {
     const { id } = await newFeature(service, { tags: ['aa'] });
