@@ -133,7 +133,7 @@ const longestStem = 256;
 const longestSuffix = 100;
 const ruleId = z
   .string()
-  .max(longestStem + longestSuffix)
+  .max(longestStem + longestSuffix, { abort: true })
   .refine((id) => id.replace(/__.*/s, '').length <= longestStem, `must be at most ${longestStem} characters long`);
 
 const commonInput = {

@@ -72,6 +72,13 @@ describe('creating a feature', () => {
     expect(Object.values(off.environments).map(({ enabled }) => enabled)).toEqual([false, false, false]);
   });
 
+  test('it may have more tags than a statement of the database has parameters', async () => {
+    const tags = Array.from({ length: 70_000 }, (_, index) => `label-${index}`);
+    const { id } = await newFeature(service, { tags });
+    expect((await service.admin.call(getFeature, { params: { id } })).feature.tags).toEqual(tags);
+    await service.db.deleteFrom('tag').where('id', 'like', 'label-%').execute();
+  });
+
   test('tags of a refused creation do not come into existence [flags M4]', async () => {
     await refused({ tags: ['never-1'], project: 'prj_unknown' });
     const readonly = await service.withKey({ role: 'readonly' });
@@ -277,6 +284,11 @@ describe('creating a feature', () => {
       { rules: [{ type: 'rollout', value: 'true', coverage: 0.5, hashAttribute: '' }] },
       'hashAttribute',
     ],
+    [
+      'a rule id of which SDKs would know nothing',
+      { rules: [{ id: '__dev', type: 'force', value: 'true' }] },
+      'rule 1 ("__dev") begins with "__"',
+    ],
     ['an unknown rule type', { rules: [{ type: 'lottery', value: 'true' }] }, 'lottery'],
     ['a config inside a value', { valueType: 'json', defaultValue: '{"$extends":["@config:base"]}' }, 'baseConfig'],
   ])('%s is 400, says what was wrong, and nothing is stored', async (_, more, named) => {
@@ -299,6 +311,8 @@ describe('creating a feature', () => {
     ['an exploding regular expression', '{"a":{"$regex":"^(a+)+$"}}'],
     ['5,000 levels', `${'{"$not":'.repeat(5000)}{}${'}'.repeat(5000)}`],
     ['a deep value', `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`],
+    ['about a number that JSON cannot express', '{"a":1e400}'],
+    ['about such a number further inside', '{"$or":[{"a":{"$in":[1,[-1e400]]}}]}'],
   ])('a condition that is %s is 400', async (_, condition) => {
     const { message } = await refused({ rules: [{ type: 'force', value: 'true', condition }] });
     expect(message).toContain('condition of rule 1');

@@ -5,7 +5,7 @@ import { invalid, type NewId, quoted, quotedList } from '../platform/index.ts';
 import type { StateReader } from '../record/index.ts';
 import type { Requester } from '../requester/index.ts';
 import { attributesIn, groupFinder, groupsNamedIn, readCondition, requireRegistered } from '../targeting/index.ts';
-import type { RuleBase, StoredRule } from './feature.ts';
+import { type RuleBase, ruleIdStem, type StoredRule } from './feature.ts';
 import { checkPrerequisites } from './prerequisites.ts';
 import type { RuleInput, RuleKinds } from './rule-kinds.ts';
 import { checkSchedule } from './schedule.ts';
@@ -59,6 +59,11 @@ export function admitRule(
   const kind = context.kinds.get(input.type);
   if (kind?.admit === undefined) throw unknownReference(input, place);
   const id = input.id || context.newId('fr_');
+  if (sameId === null && ruleIdStem(id) === '') {
+    throw invalid(
+      `The id of ${place} begins with "__". SDKs know a rule by what comes before that: send an id of your own, or none.`,
+    );
+  }
   const stored = sameId?.type === input.type ? sameId : null;
   const base = admitBase(input, { ...context, id, stored: sameId, place });
   const rule = kind.admit(input, base, { feature: context.feature, stored, states: context.states, place });
