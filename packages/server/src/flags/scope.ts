@@ -34,15 +34,15 @@ export function requireEnvironments(states: StateReader, ids: readonly string[],
 }
 
 /** The environments in which the feature can serve anything: those whose own projects let one of its projects in. */
-export function applicableEnvironments(
+export const applicableEnvironments = (
   feature: FeatureContent,
   environments: readonly LiveEnvironment[],
-): LiveEnvironment[] {
+): LiveEnvironment[] => environments.filter(lettingIn(feature));
+
+function lettingIn(feature: FeatureContent): (environment: LiveEnvironment) => boolean {
   const projects = [...(deliveryProjects(feature) ?? [])].filter((project) => project !== '');
-  if (projects.length === 0) return [...environments];
-  return environments.filter(
-    ({ state }) => state.projects.length === 0 || state.projects.some((id) => projects.includes(id)),
-  );
+  return ({ state }) =>
+    projects.length === 0 || state.projects.length === 0 || state.projects.some((id) => projects.includes(id));
 }
 
 /**
@@ -57,22 +57,42 @@ export interface EnvironmentView {
   followed(environment: string): string | null;
 }
 
+/** What an environment is to a feature. */
+interface Standing {
+  readonly applicable: boolean;
+  /** The environment whose switch holds here. */
+  readonly source: string | null;
+}
+
+const unknownEnvironment: Standing = { applicable: false, source: null };
+
 export function environmentView(feature: FeatureContent, environments: readonly LiveEnvironment[]): EnvironmentView {
-  const parents = new Map(environments.map(({ id, state }) => [id, state.parent]));
-  const applicable = new Set(applicableEnvironments(feature, environments).map(({ id }) => id));
-  const sources = new Map(environments.map(({ id }) => [id, sourceOf(id, feature, parents)]));
+  const letsIn = lettingIn(feature);
+  const standings = new Map<string, Standing>();
+  // Worked out when it is asked for: whoever compiles a payload asks of thousands of features about one environment.
+  const standing = (id: string): Standing => {
+    const known = standings.get(id);
+    if (known !== undefined) return known;
+    const environment = environments.find((one) => one.id === id);
+    const fresh =
+      environment === undefined
+        ? unknownEnvironment
+        : { applicable: letsIn(environment), source: sourceOf(id, feature, environments) };
+    standings.set(id, fresh);
+    return fresh;
+  };
   const followed = (environment: string): string | null => {
-    const source = sources.get(environment) ?? null;
+    const { source } = standing(environment);
     return source === environment ? null : source;
   };
   return {
     followed,
     isOn: (environment) => {
-      const source = sources.get(environment) ?? null;
+      const { source } = standing(environment);
       return source !== null && feature.environments[source]?.enabled === true;
     },
     applies: (rule, environment) => {
-      if (!applicable.has(environment)) return false;
+      if (!standing(environment).applicable) return false;
       if (rule.allEnvironments || rule.environments.includes(environment)) return true;
       const source = followed(environment);
       return source !== null && rule.environments.includes(source);
@@ -98,14 +118,15 @@ export function rulesByEnvironment(
 function sourceOf(
   environment: string,
   feature: FeatureContent,
-  parents: ReadonlyMap<string, string | undefined>,
+  environments: readonly LiveEnvironment[],
 ): string | null {
   const seen = new Set<string>();
   let at: string | undefined = environment;
   while (at !== undefined && !seen.has(at)) {
     if (Object.hasOwn(feature.environments, at)) return at;
     seen.add(at);
-    at = parents.get(at);
+    const child: string = at;
+    at = environments.find(({ id }) => id === child)?.state.parent;
   }
   return null;
 }
