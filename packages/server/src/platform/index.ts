@@ -5,6 +5,7 @@ export { readCheckedFile, removeDrafts, writeCheckedFile } from './checked-file.
 export { type Clock, systemClock } from './clock.ts';
 export { isDatabaseAway } from './database/away.ts';
 export { type Address, connect, type Db, Sockets, type Tx } from './database/connect.ts';
+export { inParts } from './database/in-parts.ts';
 export { DatabaseError, migrate } from './database/migrate.ts';
 export { Presence } from './database/presence.ts';
 export { isEmailAddress } from './email-address.ts';

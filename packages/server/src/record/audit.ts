@@ -1,4 +1,4 @@
-import type { NewId, Tx } from '../platform/index.ts';
+import { inParts, type NewId, type Tx } from '../platform/index.ts';
 import type { Actor } from './actor.ts';
 
 /** What an entry of the audit log says, beside who and when. */
@@ -24,24 +24,19 @@ export async function writeAudit(
   instant: Date,
   entries: readonly AuditEntry[],
 ): Promise<void> {
-  if (entries.length === 0) return;
-  await tx
-    .insertInto('audit')
-    .values(
-      entries.map((entry) => ({
-        id: newId('aud_'),
-        organization,
-        actor: JSON.stringify(actor),
-        event: entry.event,
-        entity_kind: entry.entity.object,
-        entity_id: entry.entity.id,
-        entity_name: entry.entity.name ?? null,
-        reason: entry.reason ?? null,
-        details: detailsText(entry),
-        date_created: instant,
-      })),
-    )
-    .execute();
+  const rows = entries.map((entry) => ({
+    id: newId('aud_'),
+    organization,
+    actor: JSON.stringify(actor),
+    event: entry.event,
+    entity_kind: entry.entity.object,
+    entity_id: entry.entity.id,
+    entity_name: entry.entity.name ?? null,
+    reason: entry.reason ?? null,
+    details: detailsText(entry),
+    date_created: instant,
+  }));
+  for (const some of inParts(rows)) await tx.insertInto('audit').values(some).execute();
 }
 
 function detailsText({ pre, post, context }: AuditEntry): string | null {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { announce, type Tx } from '../platform/index.ts';
+import { announce, inParts, type Tx } from '../platform/index.ts';
 import type { Actor } from './actor.ts';
 
 /** Version of the event payloads, as receivers know it. */
@@ -66,10 +66,12 @@ export async function writeEvents(
       date_created: instant,
     };
   });
-  await tx.insertInto('event').values(rows).execute();
-  await tx
-    .insertInto('outbox')
-    .values(rows.map((row) => ({ event: row.id })))
-    .execute();
+  for (const some of inParts(rows)) {
+    await tx.insertInto('event').values(some).execute();
+    await tx
+      .insertInto('outbox')
+      .values(some.map((row) => ({ event: row.id })))
+      .execute();
+  }
   await announce(tx, { topic: 'work' });
 }

@@ -73,6 +73,33 @@ describe('publishing', () => {
     }
   });
 
+  test('a landing may tell of more than a statement of the database has parameters for', async () => {
+    await newOrganization('org_many');
+    const many = Array.from({ length: 10_000 }, (_, index) => `c${index}`);
+    const { recorder } = process();
+    await recorder.publish('org_many', actor, () => ({
+      publication: {
+        changes: many.map((id) => change(id, 1)),
+        audit: many.map((id) => ({ event: 'counter.create', entity: { object: 'counter', id } })),
+        events: () =>
+          many.map((objectId) => ({
+            event: 'counter.created',
+            object: 'counter',
+            objectId,
+            data: { object: {} },
+            projects: [],
+            tags: [],
+            environments: [],
+          })),
+      },
+      result: null,
+    }));
+    for (const table of ['live_state', 'audit', 'event'] as const) {
+      const rows = await database.db.selectFrom(table).select('id').where('organization', '=', 'org_many').execute();
+      expect(rows.length).toBe(many.length);
+    }
+  });
+
   test('nothing is overwritten: every state there was can be read again', async () => {
     await newOrganization('org_history');
     const one = process();

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { announce, type Clock, conflict, type Db, type NewId, type Tx } from '../platform/index.ts';
+import { announce, type Clock, conflict, type Db, inParts, type NewId, type Tx } from '../platform/index.ts';
 import type { Actor } from './actor.ts';
 import { type AuditEntry, writeAudit } from './audit.ts';
 import { type EventDraft, writeEvents } from './events.ts';
@@ -86,7 +86,6 @@ export interface Recorder {
 }
 
 const mostJudgements = 5;
-const rowsAtOnce = 1_000;
 
 export function createRecorder(tools: { db: Db; clock: Clock; newId: NewId; live: LiveStates }): Recorder {
   const { db, live } = tools;
@@ -230,8 +229,7 @@ async function writeStates(
       date_updated: edited || before === null ? instant : before.dateUpdated,
     };
   });
-  for (let from = 0; from < rows.length; from += rowsAtOnce) {
-    const some = rows.slice(from, from + rowsAtOnce);
+  for (const some of inParts(rows)) {
     await tx.insertInto('published_state').values(some).execute();
     const living = some
       .filter((row) => row.state !== null)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db, NewId, Tx } from '../platform/index.ts';
+import { type Db, inParts, type NewId, type Tx } from '../platform/index.ts';
 import type {
   Actor,
   ConfigurationVersion,
@@ -111,7 +111,6 @@ export interface Revisions {
 
 /** The statuses of drafts that can still land. An index of the table knows them, too. */
 const openStatuses = ['draft', 'pending-review', 'approved', 'changes-requested'];
-const rowsAtOnce = 1_000;
 
 /** A landing as a publication, whose revisions get their numbers when it lands. */
 interface Numbered {
@@ -321,10 +320,5 @@ const rowOf = (
 });
 
 async function insertRevisions(tx: Tx, rows: readonly ReturnType<typeof rowOf>[]): Promise<void> {
-  for (let from = 0; from < rows.length; from += rowsAtOnce) {
-    await tx
-      .insertInto('revision')
-      .values(rows.slice(from, from + rowsAtOnce))
-      .execute();
-  }
+  for (const some of inParts(rows)) await tx.insertInto('revision').values(some).execute();
 }

@@ -1,6 +1,6 @@
 import type { BodyOf, postCodeRefs } from '@halyard/contract';
 import { sql } from 'kysely';
-import type { Db, Tx } from '../../platform/index.ts';
+import { type Db, inParts, type Tx } from '../../platform/index.ts';
 
 /** A place in source code, with what the uploading tool knows it by. */
 export type StoredReference = BodyOf<typeof postCodeRefs>['refs'][number];
@@ -19,7 +19,6 @@ export interface CodeReferenceRow extends CodePlace {
 
 /** The order in which references are listed. */
 const order = ['repo', 'branch', 'feature'] as const;
-const rowsAtOnce = 1_000;
 
 const rowsOf = (db: Db | Tx, organization: string) =>
   db.selectFrom('code_reference').where('organization', '=', organization);
@@ -67,10 +66,10 @@ export async function featuresNamedIn(tx: Tx, organization: string, repo: string
 /** Replaces what is known of the places. */
 export async function putReferences(tx: Tx, organization: string, rows: readonly CodeReferenceRow[]): Promise<void> {
   const values = rows.map((row) => ({ ...row, organization, refs: JSON.stringify(row.refs) }));
-  for (let from = 0; from < values.length; from += rowsAtOnce) {
+  for (const some of inParts(values)) {
     await tx
       .insertInto('code_reference')
-      .values(values.slice(from, from + rowsAtOnce))
+      .values(some)
       .onConflict((on) =>
         on.columns(['organization', ...order]).doUpdateSet((eb) => ({
           refs: eb.ref('excluded.refs'),
