@@ -10,6 +10,7 @@ import Fastify, {
 import { type Clock, type Log, type NewId, Refusal, withMaskedKeys } from '../platform/index.ts';
 import type { Requester } from '../requester/index.ts';
 import { type Admit, admission } from './admission.ts';
+import { answerText } from './answer-text.ts';
 import type { Authenticator } from './authenticator.ts';
 import { bodyLimit, decodeBody, refuseHarm } from './body.ts';
 import { allowAnyOrigin, answerPreflight } from './cors.ts';
@@ -127,8 +128,8 @@ function serveOperation(app: FastifyInstance, route: Route, admit: Admit): void 
         const call = callOf(operation, requester, shape as Shape, request, reply);
         const answer = await route.handler(call);
         call.assertAsked();
-        if (!(answer instanceof JsonText)) return answer;
-        return reply.type('application/json; charset=utf-8').send(answer.bytes);
+        const text = answer instanceof JsonText ? answer.bytes : answerText(answer, operation);
+        return reply.type('application/json; charset=utf-8').send(text);
       },
     });
   }
