@@ -8,7 +8,7 @@ const longestId = 256;
 /** @throws Refusal (invalid) when no feature can be created under that id */
 export function checkNewId(id: string, states: StateReader, settings: OrganizationSettings): void {
   if (states.get(featureKind, id) !== null) {
-    throw invalid(`There is a feature ${quoted(id)} already, perhaps an archived one. Ids are never used twice.`);
+    throw invalid(`There is a feature ${quoted(id)} already, perhaps an archived one. Choose another id.`);
   }
   if (!/^[a-zA-Z0-9_-]+$/.test(id) || id.length > longestId) {
     throw invalid(`The feature id ${quoted(id)} must be 1 to ${longestId} letters, digits, hyphens and underscores.`);
