@@ -157,7 +157,8 @@ function refuseExcess(
     if (depth > deepest) throw invalid(`The request is nested deeper than ${deepest} levels.`);
     const entries: [string, unknown][] = Object.entries(node);
     members += Array.isArray(node) ? node.filter(counts).length : entries.length;
-    if (members > mostMembers) throw invalid(`The request holds more than ${mostMembers} values. Send fewer at a time.`);
+    if (members > mostMembers)
+      throw invalid(`The request holds more than ${mostMembers} values. Send fewer at a time.`);
     for (const [key, member] of entries) {
       if (key === '__proto__') throw invalid('The request holds the key "__proto__", which is not allowed.');
       check(key);
