@@ -1,6 +1,7 @@
 /** What everything stands on: settings, database, time, ids, errors, jobs, news between processes. */
 export { backoff } from './backoff.ts';
 export { type Build, readBuild } from './build.ts';
+export { isCalendarDay } from './calendar.ts';
 export { readCheckedFile, removeDrafts, writeCheckedFile } from './checked-file.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { isDatabaseAway } from './database/away.ts';
