@@ -37,5 +37,6 @@ export { type SecretTexts, secretTexts } from './secret-texts.ts';
 export { compareSecrets, digest, readSecrets, type Secrets, sealingKey } from './secrets.ts';
 export type { ServerWebhook } from './server-webhooks.ts';
 export { rateLimit, readSettings, SettingError, type Settings, settingsTable } from './settings.ts';
+export { turns } from './turns.ts';
 export { within } from './within.ts';
 export { type Attempt, type WorkItem, type WorkKind, WorkQueue } from './work-queue.ts';
