@@ -292,6 +292,7 @@ describe('serving the interface', () => {
       ['NUL', '{"name":"a\\u0000b"}', 'application/json'],
       ['NUL in a form', 'name=a%00b', 'application/x-www-form-urlencoded'],
       ['half a character', '{"name":"\\ud800"}', 'application/json'],
+      ['a number beyond all', '{"name":"x","settings":{"confidenceLevel":1e400}}', 'application/json'],
       ['NUL in a key', '{"name":"x","\\u0000":1}', 'application/json'],
       ['5,000 levels of lists', `{"name":${'['.repeat(5000)}${']'.repeat(5000)}}`, 'application/json'],
       ['5,000 levels of objects', `${'{"name":'.repeat(5000)}1${'}'.repeat(5000)}`, 'application/json'],
