@@ -4,6 +4,7 @@ import {
   getFeature,
   getProject,
   getVersion,
+  listArchetypes,
   listAttributes,
   listEnvironments,
   listFeatures,
@@ -245,6 +246,24 @@ describe('serving the interface', () => {
       expect(((await toggle.json()) as { feature: { environments: object } }).feature.environments).toMatchObject({
         production: { enabled: true },
       });
+    });
+
+    test.each([
+      ['5,000 levels', `{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}`],
+      ['60,000 values', `{"a":[${'1,'.repeat(60_000)}1]}`],
+      ['NUL', '{"a":"\\u0000"}'],
+      ['NUL in a key', '{"\\u0000":1}'],
+      ['half a character', '{"a":"\\ud800"}'],
+      ['__proto__', '{"__proto__":{"admin":true}}'],
+      ['a number beyond all', '{"a":1e400}'],
+    ])('JSON of %s is refused also as a text in a form', async (_, attributes) => {
+      const form = new URLSearchParams({ name: name(), isPublic: 'true', attributes });
+      const response = await post('/v1/archetypes', form, 'application/x-www-form-urlencoded');
+      expect(response.status).toBe(400);
+      expect(((await response.json()) as { message: string }).message).toMatch(
+        /^The request holds|^The request is nested/,
+      );
+      expect((await service.admin.call(listArchetypes)).archetypes).toEqual([]);
     });
 
     test('what is no request is refused in the form of all refusals', async () => {
