@@ -201,7 +201,9 @@ describe('on whose behalf', () => {
   test('a key that assumes the member holds only what both hold [tenancy M20]', async () => {
     const admin = await service.newMember('boss@example.com');
     const adminKey = await service.withKey({});
-    await adminKey.refused(403, postProject, { ...project(), headers: by(dana) });
+    const { message } = await adminKey.refused(403, postProject, { ...project(), headers: by(dana) });
+    // It is Dana who lacks it.
+    expect(message).toContain('dana@example.com');
     const readonlyKey = await service.withKey({ role: 'readonly' });
     await readonlyKey.refused(403, postProject, { ...project(), headers: by(admin) });
     await adminKey.call(postProject, { ...project(), headers: by(admin) });

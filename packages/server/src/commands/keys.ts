@@ -1,5 +1,5 @@
 import { type ApiKey, roleIds } from '../access/index.ts';
-import { invalid } from '../platform/index.ts';
+import { invalid, isCalendarDay } from '../platform/index.ts';
 import { endOnRefusal, readCommand, UsageError } from './program.ts';
 import { type CommandTools, operator, runAction } from './tools.ts';
 
@@ -68,14 +68,8 @@ function readExpiry(text: string | undefined, now: Date): Date | null {
   const days = /^(\d{1,5})d$/.exec(text)?.[1];
   if (days !== undefined) return new Date(now.getTime() + Number(days) * 86_400_000);
   const date = new Date(text);
-  if (isDate(text.slice(0, 10)) && !Number.isNaN(date.getTime())) return date;
+  if (isCalendarDay(text.slice(0, 10)) && !Number.isNaN(date.getTime())) return date;
   throw new UsageError(`--expires takes a date such as 2027-01-31, or days such as 90d, not ${text}.`);
-}
-
-/** Whether the calendar has that day: `Date` takes the 30th of February for the 2nd of March. */
-function isDate(day: string): boolean {
-  const date = new Date(`${day}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
 }
 
 function describe({ id, preview, roles, description, disabled, expiresAt, lastUsed }: ApiKey): string {

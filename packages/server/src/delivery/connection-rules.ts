@@ -8,11 +8,13 @@ import {
 } from '../organization/index.ts';
 import { invalid, isPublicHost, quoted, quotedList } from '../platform/index.ts';
 import type { StateReader } from '../record/index.ts';
+import type { Requester } from '../requester/index.ts';
 import type { ConnectionState } from './connection.ts';
 import { capabilitiesOf, sdkLanguages } from './sdk-languages.ts';
 
 /** What connections are judged with. */
 export interface ConnectionRules {
+  readonly requester: Requester;
   readonly states: StateReader;
   readonly entitlements: Entitlements;
   /** The installation serves the public: proxies must be hosts that everyone can reach. */
@@ -34,12 +36,12 @@ const needed: readonly (readonly [keyof ConnectionState, Capability])[] = [
  * @throws Refusal (invalid, forbidden)
  */
 export function checkConnection(after: ConnectionState, before: ConnectionState | null, rules: ConnectionRules): void {
-  const { states } = rules;
+  const { states, requester } = rules;
   checkLanguage(after, before);
   if (after.environment !== before?.environment && states.get(environmentKind, after.environment) === null) {
     throw invalid(`Unknown environment ${quoted(after.environment)}. Use an id that GET /v1/environments lists.`);
   }
-  requireProjects(states, after.projects, before?.projects);
+  requireProjects(requester, states, after.projects, before?.projects);
   if (
     after.projects.length === 0 &&
     settingsOf(states).requireProjectForSdkConnections &&

@@ -102,7 +102,7 @@ export function connectionService(kit: ResourceKit, tools: ConnectionTools): Con
           ...newConnectionKeys(),
         };
         demandManaging(requester, state);
-        checkConnection(state, null, { states, entitlements, hosted });
+        checkConnection(state, null, { requester, states, entitlements, hosted });
         return { id: newId('sdk_'), state };
       }),
 
@@ -113,7 +113,7 @@ export function connectionService(kit: ResourceKit, tools: ConnectionTools): Con
         const state = withSent({ ...before, ...(stays ? {} : inLanguage(language)) }, sent(fields));
         demandManaging(requester, before);
         demandManaging(requester, state);
-        checkConnection(state, before, { states, entitlements, hosted });
+        checkConnection(state, before, { requester, states, entitlements, hosted });
         return state;
       }),
 

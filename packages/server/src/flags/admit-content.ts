@@ -130,11 +130,11 @@ export async function admitDraft(
 function admitProject(
   { project: asked }: AskedContent,
   before: FeatureContent,
-  { isNew, states }: ContentAdmission,
+  { isNew, states, requester }: ContentAdmission,
 ): string {
   const project = asked ?? before.project;
   if (!isNew && project === before.project) return project;
-  if (project !== '') requireProjects(states, [project]);
+  if (project !== '') requireProjects(requester, states, [project]);
   else if (settingsOf(states).requireProjectForFeatures) {
     throw invalid(
       isNew
@@ -155,7 +155,7 @@ function admitTargeting(
     targetingAllProjects: targetingAllProjects ?? before.targetingAllProjects,
     targetingProjects: targetingProjects ?? before.targetingProjects,
   });
-  requireProjects(states, targeting.targetingProjects, before.targetingProjects);
+  requireProjects(requester, states, targeting.targetingProjects, before.targetingProjects);
   checkTargeting(requester, targeting, isNew ? null : before);
   return targeting;
 }

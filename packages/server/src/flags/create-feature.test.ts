@@ -1,4 +1,4 @@
-import { getFeature, listFeatures, postFeature, updateFeature } from '@halyard/contract';
+import { getFeature, listFeatures, postFeature, postProject, updateFeature } from '@halyard/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freshId, newEnvironment, newFeature } from '../../testing/objects.ts';
 import { startService, type TestService } from '../../testing/service.ts';
@@ -77,6 +77,29 @@ describe('creating a feature', () => {
     const { id } = await newFeature(service, { tags });
     expect((await service.admin.call(getFeature, { params: { id } })).feature.tags).toEqual(tags);
     await service.db.deleteFrom('tag').where('id', 'like', 'label-%').execute();
+  });
+
+  test('a project that the caller cannot see is as unknown as one that does not exist, wherever it is named', async () => {
+    const { project } = await service.admin.call(postProject, { body: { name: 'Hidden' } });
+    const hidden = { project: project.id, role: 'nobody', limitAccessByEnvironment: false, environments: [] };
+    const key = await service.withKey({ projectRoles: [hidden] });
+    const { id } = await newFeature(service);
+    const rule = { type: 'force' as const, value: 'true', allProjects: false };
+    const naming = (named: string) => [
+      { rules: [{ ...rule, projects: [named] }] },
+      { targetingProjects: [named] },
+      { project: named },
+    ];
+    const unknown = 'prj_unknown';
+    for (const [index, asked] of naming(project.id).entries()) {
+      const { message } = await key.refused(400, updateFeature, { params: { id }, body: asked });
+      const other = await key.refused(400, updateFeature, { params: { id }, body: naming(unknown)[index] ?? {} });
+      expect(message).toBe(other.message.replace(unknown, project.id));
+    }
+    // What names it already stays as it is.
+    const before = await newFeature(service, { rules: [{ ...rule, projects: [project.id] }] });
+    const kept = { ...rule, id: before.rules[0]?.id ?? '', projects: [project.id], description: 'Mine' };
+    await key.call(updateFeature, { params: { id: before.id }, body: { rules: [kept] } });
   });
 
   test('tags of a refused creation do not come into existence [flags M4]', async () => {

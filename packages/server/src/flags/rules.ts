@@ -100,7 +100,7 @@ function admitBase(
     requireEnvironments(states, added(input.environments ?? [], stored?.environments), place);
     refuseRamp(input.rampScheduleId, place);
   }
-  requireProjects(states, input.projects ?? [], stored?.projects);
+  requireProjects(context.requester, states, input.projects ?? [], stored?.projects);
 
   const condition = input.condition ?? '';
   if (condition !== (stored?.condition ?? '')) {

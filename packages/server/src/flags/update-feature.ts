@@ -77,7 +77,7 @@ function valuesSent(
 
 /** To move a feature into a project takes the right to change features there. */
 function demandMove(requester: Requester, to: string, states: StateReader): void {
-  if (to !== '') requireProjects(states, [to]);
+  if (to !== '') requireProjects(requester, states, [to]);
   demand(requester, 'editFeatureDrafts', inProject(to));
 }
 

@@ -133,7 +133,7 @@ const namesPrototype = (pair: string): boolean =>
   /__proto__/.test(pair.split('=', 1)[0]?.replaceAll(/%5f/gi, '_') ?? '');
 
 /**
- * Refuses what no honest request holds: very deep or very many values, and text that the database cannot store.
+ * Refuses what no honest request holds: very deep or very many values, and text and numbers that cannot be stored.
  * Everything after this may recurse over the value without fear.
  */
 export function refuseHarm(value: unknown): void {
@@ -142,17 +142,17 @@ export function refuseHarm(value: unknown): void {
 }
 
 /**
- * @param check is given every text and every name
+ * @param check is given every text, every number and every name
  * @param counts which members of lists count towards the limit
  */
 function refuseExcess(
   value: unknown,
-  check: (text: string) => void,
+  check: (value: string | number) => void,
   counts: (member: unknown) => boolean = () => true,
 ): void {
   let members = 0;
   const visit = (node: unknown, depth: number): void => {
-    if (typeof node === 'string') return check(node);
+    if (typeof node === 'string' || typeof node === 'number') return check(node);
     if (node === null || typeof node !== 'object') return;
     if (depth > deepest) throw invalid(`The request is nested deeper than ${deepest} levels.`);
     const entries: [string, unknown][] = Object.entries(node);
@@ -168,7 +168,12 @@ function refuseExcess(
   visit(value, 1);
 }
 
-function refuseUnstorable(text: string): void {
-  if (text.includes('\0')) throw invalid('The request holds a NUL character, which cannot be stored.');
-  if (!text.isWellFormed()) throw invalid('The request holds half a Unicode character, which cannot be stored.');
+function refuseUnstorable(value: string | number): void {
+  if (typeof value === 'number') {
+    // It would be stored as null.
+    if (Number.isFinite(value)) return;
+    throw invalid('The request holds a number that is too large, such as 1e400.');
+  }
+  if (value.includes('\0')) throw invalid('The request holds a NUL character, which cannot be stored.');
+  if (!value.isWellFormed()) throw invalid('The request holds half a Unicode character, which cannot be stored.');
 }

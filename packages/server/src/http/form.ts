@@ -1,5 +1,6 @@
 import type { Operation } from '@halyard/contract';
 import { z } from 'zod';
+import { refuseHarm } from './body.ts';
 
 /** The part of a JSON Schema that says what type of value is wanted. */
 interface Wanted {
@@ -18,13 +19,19 @@ interface Wanted {
 
 const wantedBy = new WeakMap<z.ZodType, Wanted>();
 
-/** Turns the texts of a form into what the operation's body wants: `true`, `12`, and JSON where an object or list is due. */
+/**
+ * Turns the texts of a form into what the operation's body wants: `true`, `12`, and JSON where an object or list is due.
+ *
+ * @throws Refusal (invalid) when that JSON is shaped to do harm: before, it was a text like any other
+ */
 export function fitForm(operation: Operation, value: unknown): unknown {
   const body = operation.body;
   if (body === undefined) return value;
   const root = wantedBy.get(body) ?? (z.toJSONSchema(body, { io: 'input' }) as Wanted);
   wantedBy.set(body, root);
-  return fit(root, value, root);
+  const fitted = fit(root, value, root);
+  refuseHarm(fitted);
+  return fitted;
 }
 
 function fit(wanted: Wanted, value: unknown, root: Wanted): unknown {

@@ -4,6 +4,7 @@ import {
   getFeature,
   getProject,
   getVersion,
+  listArchetypes,
   listAttributes,
   listEnvironments,
   listFeatures,
@@ -247,6 +248,24 @@ describe('serving the interface', () => {
       });
     });
 
+    test.each([
+      ['5,000 levels', `{"a":${'['.repeat(5_000)}${']'.repeat(5_000)}}`],
+      ['60,000 values', `{"a":[${'1,'.repeat(60_000)}1]}`],
+      ['NUL', '{"a":"\\u0000"}'],
+      ['NUL in a key', '{"\\u0000":1}'],
+      ['half a character', '{"a":"\\ud800"}'],
+      ['__proto__', '{"__proto__":{"admin":true}}'],
+      ['a number beyond all', '{"a":1e400}'],
+    ])('JSON of %s is refused also as a text in a form', async (_, attributes) => {
+      const form = new URLSearchParams({ name: name(), isPublic: 'true', attributes });
+      const response = await post('/v1/archetypes', form, 'application/x-www-form-urlencoded');
+      expect(response.status).toBe(400);
+      expect(((await response.json()) as { message: string }).message).toMatch(
+        /^The request holds|^The request is nested/,
+      );
+      expect((await service.admin.call(listArchetypes)).archetypes).toEqual([]);
+    });
+
     test('what is no request is refused in the form of all refusals', async () => {
       for (const [text, status] of [
         ['NONSENSE\r\n\r\n', '400 Bad Request'],
@@ -292,6 +311,7 @@ describe('serving the interface', () => {
       ['NUL', '{"name":"a\\u0000b"}', 'application/json'],
       ['NUL in a form', 'name=a%00b', 'application/x-www-form-urlencoded'],
       ['half a character', '{"name":"\\ud800"}', 'application/json'],
+      ['a number beyond all', '{"name":"x","settings":{"confidenceLevel":1e400}}', 'application/json'],
       ['NUL in a key', '{"name":"x","\\u0000":1}', 'application/json'],
       ['5,000 levels of lists', `{"name":${'['.repeat(5000)}${']'.repeat(5000)}}`, 'application/json'],
       ['5,000 levels of objects', `${'{"name":'.repeat(5000)}1${'}'.repeat(5000)}`, 'application/json'],

@@ -62,6 +62,7 @@ describe('a value of a custom field', () => {
     ['boolean', 'true'],
     ['boolean', 'false'],
     ['date', '2026-01-31'],
+    ['date', '2028-02-29'],
     ['datetime', '2026-01-31T09:00'],
     ['datetime', '2026-01-31T09:00:00.000Z'],
     ['datetime', '2026-01-31T09:00:00+01:00'],
@@ -89,6 +90,8 @@ describe('a value of a custom field', () => {
     ['boolean', '1', 'true or false'],
     ['date', 'about 5', '2026-01-31'],
     ['date', '2026-13-01', '2026-01-31'],
+    ['date', '2026-02-30', '2026-01-31'],
+    ['datetime', '2027-02-29T09:00:00Z', '2026-01-31'],
     ['datetime', 'tomorrow', '2026-01-31'],
   ])('of the type %s cannot be %j', (type, value, said) => {
     const message = admit({ a: { type, ...choices } }, { a: value });

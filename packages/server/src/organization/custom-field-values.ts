@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CustomFieldSection } from '@halyard/contract';
-import { invalid, quoted, quotedList } from '../platform/index.ts';
+import { invalid, isCalendarDay, quoted, quotedList } from '../platform/index.ts';
 import type { Live, StateReader } from '../record/index.ts';
 import { type CustomFieldState, choicesOf, customFieldsOf } from './custom-field.ts';
 
@@ -91,7 +91,7 @@ type Expectation = (value: string, choices: readonly string[]) => string | null;
 const anything: Expectation = () => null;
 
 const instant: Expectation = (value) =>
-  isoDate.test(value) && !Number.isNaN(Date.parse(value))
+  isoDate.test(value) && isCalendarDay(value.slice(0, 10)) && !Number.isNaN(Date.parse(value))
     ? null
     : 'a date in ISO 8601, such as 2026-01-31 or 2026-01-31T09:00:00Z';
 

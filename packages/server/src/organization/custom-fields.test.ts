@@ -231,6 +231,12 @@ describe('custom fields', () => {
     expect(await ids(admin)).toHaveLength(4);
   });
 
+  test('twenty that are created at once are all there', async () => {
+    const { admin } = await service.newOrganization('Crowd');
+    await Promise.all(Array.from({ length: 20 }, (_, index) => newField(admin, { id: `field_${index}` })));
+    expect(await ids(admin)).toHaveLength(20);
+  });
+
   test('one of a single project applies nowhere once that is deleted, and never everywhere', async () => {
     const { admin } = service;
     const { project } = await admin.call(postProject, { body: { name: 'Gone' } });

@@ -67,7 +67,7 @@ export function customFieldService(kit: ResourceKit, granted: Entitlements): Cus
         if (states.get(customFieldKind, id) !== null) throw invalid(`There is a custom field ${quoted(id)} already.`);
         const creator = personOf(requester.actor)?.id;
         const state = judged({ ...(sent({ ...input, creator }) as CustomFieldState), active: true }, id, states);
-        requireProjects(states, state.projects ?? []);
+        requireProjects(requester, states, state.projects ?? []);
         return { id, state };
       }),
 
@@ -76,7 +76,7 @@ export function customFieldService(kit: ResourceKit, granted: Entitlements): Cus
         const changed = { ...before, ...sent(patch) } as CustomFieldState;
         if (enlarges(changed, before)) granted.require('custom-metadata');
         demandManaging(requester);
-        requireProjects(states, changed.projects ?? [], before.projects);
+        requireProjects(requester, states, changed.projects ?? [], before.projects);
         return judged(changed, id, states);
       }),
 

@@ -67,7 +67,7 @@ export function environmentService(
         if (parent !== undefined) granted.require('environment-inheritance');
         demandManaging(requester, id, projects);
         if (states.get(environmentKind, id) !== null) throw invalid(`There is an environment ${quoted(id)} already.`);
-        requireProjects(states, projects);
+        requireProjects(requester, states, projects);
         if (parent !== undefined && states.get(environmentKind, parent) === null) {
           throw invalid(`Unknown parent environment ${quoted(parent)}.`);
         }
@@ -80,7 +80,7 @@ export function environmentService(
         const changed = { ...state, ...sent(patch) };
         demandManaging(requester, id, state.projects);
         demandManaging(requester, id, changed.projects);
-        requireProjects(states, changed.projects, state.projects);
+        requireProjects(requester, states, changed.projects, state.projects);
         return changed;
       }),
     delete: (requester, id) =>

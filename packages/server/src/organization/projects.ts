@@ -24,10 +24,17 @@ export const seesProject = (requester: Requester, id: string): boolean =>
 
 /**
  * @param before those that were named already, and are not asked about again, since they may have been deleted meanwhile
- * @throws Refusal (invalid) listing those of the ids that name no project
+ * @throws Refusal (invalid) listing those of the ids that name no project that the requester may see
  */
-export function requireProjects(states: StateReader, ids: readonly string[], before: readonly string[] = []): void {
-  const unknown = ids.filter((id) => !before.includes(id) && states.get(projectKind, id) === null);
+export function requireProjects(
+  requester: Requester,
+  states: StateReader,
+  ids: readonly string[],
+  before: readonly string[] = [],
+): void {
+  const unknown = ids.filter(
+    (id) => !before.includes(id) && (states.get(projectKind, id) === null || !requester.maySee([id])),
+  );
   if (unknown.length > 0)
     throw invalid(`Unknown project: ${quotedList(unknown)}. Use the ids that GET /v1/projects lists.`);
 }

@@ -1,6 +1,7 @@
 /** What everything stands on: settings, database, time, ids, errors, jobs, news between processes. */
 export { backoff } from './backoff.ts';
 export { type Build, readBuild } from './build.ts';
+export { isCalendarDay } from './calendar.ts';
 export { readCheckedFile, removeDrafts, writeCheckedFile } from './checked-file.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { isDatabaseAway } from './database/away.ts';
@@ -37,5 +38,6 @@ export { type SecretTexts, secretTexts } from './secret-texts.ts';
 export { compareSecrets, digest, readSecrets, type Secrets, sealingKey } from './secrets.ts';
 export type { ServerWebhook } from './server-webhooks.ts';
 export { rateLimit, readSettings, SettingError, type Settings, settingsTable } from './settings.ts';
+export { turns } from './turns.ts';
 export { within } from './within.ts';
 export { type Attempt, type WorkItem, type WorkKind, WorkQueue } from './work-queue.ts';

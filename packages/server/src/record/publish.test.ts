@@ -149,6 +149,26 @@ describe('publishing', () => {
     expect(states === undefined ? null : readerOf(states).get(counter, 'a')?.state).toEqual({ count: landed });
   });
 
+  test('however many of one process come at once, all land that do not change the same thing', async () => {
+    await newOrganization('org_crowd');
+    const { live, recorder } = process();
+    const add = (id: string) =>
+      recorder.publish('org_crowd', actor, (states) => {
+        // Each reads all others, as one does whose name must be its own.
+        const count = states.all(counter).length;
+        return { publication: { changes: [change(id, count)], audit: [] }, result: null };
+      });
+    await Promise.all(Array.from({ length: 30 }, (_, index) => add(`one_${index}`)));
+    const states = live.of('org_crowd');
+    const counts =
+      states === undefined
+        ? []
+        : readerOf(states)
+            .all(counter)
+            .map(({ state }) => state.count);
+    expect(counts.sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, index) => index));
+  });
+
   test('a judgement that read something which has changed meanwhile is made anew', async () => {
     await newOrganization('org_judge');
     const [one, other] = [process(), process()];

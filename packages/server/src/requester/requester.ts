@@ -40,7 +40,15 @@ export function demand(requester: Requester, permission: Permission, scope: Perm
     named.length === 0 ? '' : ` in project ${named.join(', ')}`,
     environments === undefined || environments.length === 0 ? '' : ` for ${environments.join(', ')}`,
   ].join('');
-  throw forbidden(`This needs the permission ${permission}${where}, which the key does not have.`);
+  throw forbidden(`This needs the permission ${permission}${where}, which ${whoLacksIt(requester.actor)}.`);
+}
+
+/** For a refusal: who it is that may not. A member for whom a key acts may lack what the key has. */
+export function whoLacksIt(actor: Actor): string {
+  if (actor.type !== 'api_key') return 'you do not have';
+  const { requestedBy, assumedRole } = actor;
+  if (assumedRole !== true || requestedBy === undefined) return 'the key does not have';
+  return `the key does not have when it acts for ${requestedBy.email}: it may do what both may`;
 }
 
 /** Those of the objects that the requester may see. */

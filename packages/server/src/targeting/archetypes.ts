@@ -8,7 +8,7 @@ import {
   seenInProjects,
 } from '../organization/index.ts';
 import { invalid, type NewId, notFound } from '../platform/index.ts';
-import { type Plain, personOf, plainKind, type StateReader } from '../record/index.ts';
+import { type Plain, personOf, plainKind } from '../record/index.ts';
 import { demand, type Requester, visible } from '../requester/index.ts';
 import { type PlainKit, plainChanges, type Resource, sent } from '../resources/index.ts';
 
@@ -74,7 +74,7 @@ export function archetypeService(
       entitlements.require('archetypes');
       demandManaging(requester, input.projects);
       const state = { attributes: {}, ...sent(input), owner: personOf(requester.actor)?.id ?? '' };
-      check(state, null, requester.states);
+      check(state, null, requester);
       if (!state.isPublic && state.owner === '') {
         throw invalid('A private archetype needs an owner, and a secret key is none. Send "isPublic": true.');
       }
@@ -87,7 +87,7 @@ export function archetypeService(
         const after = { ...state, ...sent(patch) };
         demandManaging(requester, state.projects);
         demandManaging(requester, after.projects);
-        check(after, state, requester.states);
+        check(after, state, requester);
         if (!after.isPublic && !isOwner(state, requester)) {
           throw invalid('An archetype that becomes private is seen by its owner alone: only the owner can do that.');
         }
@@ -116,8 +116,9 @@ function seen(requester: Requester, archetype: StoredArchetype): StoredArchetype
 }
 
 /** @throws Refusal (invalid) where it names what does not exist, unless it did so before */
-function check(after: ArchetypeState, before: ArchetypeState | null, states: StateReader): void {
-  requireProjects(states, after.projects ?? [], before?.projects);
+function check(after: ArchetypeState, before: ArchetypeState | null, requester: Requester): void {
+  const { states } = requester;
+  requireProjects(requester, states, after.projects ?? [], before?.projects);
   requireEnvironments(states, after.environments ?? [], before?.environments);
 }
 

@@ -52,7 +52,7 @@ export function attributeService(kit: ResourceKit): AttributeService {
         if (states.get(attributeKind, property) !== null) {
           throw invalid(`There is an attribute ${quoted(property)} already, perhaps an archived one.`);
         }
-        requireProjects(states, fields.projects ?? []);
+        requireProjects(requester, states, fields.projects ?? []);
         return { id: property, state: fitting(sent(fields) as AttributeState) };
       }),
     update: (requester, property, patch) =>
@@ -60,7 +60,7 @@ export function attributeService(kit: ResourceKit): AttributeService {
         const changed = { ...state, ...sent(patch) };
         demandManaging(requester, state.projects);
         demandManaging(requester, changed.projects);
-        requireProjects(states, changed.projects ?? [], state.projects);
+        requireProjects(requester, states, changed.projects ?? [], state.projects);
         return fitting(changed);
       }),
     delete: (requester, property) =>

@@ -21,14 +21,20 @@ export interface PayloadCompiler {
   groupValues(id: string): readonly (string | number)[] | null;
   /** The definition of a feature; null: it is not in the payload. */
   feature(id: string): FeatureDefinition | null;
-  /** The same, with where its rules come from. */
+  /** The same, with how it came about. */
   traced(id: string): TracedDefinition | null;
 }
 
-/** A definition, and of each of its rules the stored rule that it comes from; null: it is a gate. */
+/** Why a rule is not in a definition. */
+export type Absence = 'off' | 'environment' | 'projects' | 'schedule' | 'prerequisites' | 'nothing';
+
+/** A definition, and how it came about. */
 export interface TracedDefinition {
   readonly definition: FeatureDefinition;
-  readonly sources: readonly (StoredRule | null)[];
+  /** How many of its rules, the first ones, are gates. */
+  readonly gates: number;
+  /** Of each rule of the feature why it is not in it; null: it is. */
+  readonly absences: readonly (Absence | null)[];
 }
 
 /** A feature that is delivered, and how the environment sees it. */
@@ -100,19 +106,19 @@ export function payloadCompiler(
   ): CompiledRule => {
     const { state, view, projects } = feature;
     const scope = rule.allProjects ? null : existing(states, rule.projects);
-    const applies =
-      rule.enabled &&
-      view.applies(rule, options.environment) &&
-      reaches(common(scope, projects, served)) &&
-      isScheduledOn(rule.scheduleRules, states.at.instant);
-    if (!applies) return dropped;
-    const body = kinds.get(rule.type)?.compile(rule, context) ?? null;
+    if (!rule.enabled) return dropped('off');
+    if (!view.applies(rule, options.environment)) return dropped('environment');
+    if (!isScheduledOn(rule.scheduleRules, states.at.instant)) return dropped('schedule');
+    if (!reaches(common(scope, projects, served))) return dropped('projects');
     const required = judge.reduce(rule.prerequisites);
-    if (body === null || required === null) return dropped;
+    if (required === null) return dropped('prerequisites');
+    const body = kinds.get(rule.type)?.compile(rule, context) ?? null;
+    if (body === null) return dropped('nothing');
     const condition = conditionOf(rule);
     const named = publicIds(scope === null ? null : common(scope, deliveryProjects(state)));
     return {
       requires: required.length > 0,
+      absence: null,
       rule: {
         ...(options.includeRuleIds ? { id: ruleIdStem(rule.id) } : {}),
         ...(condition === null ? {} : { condition }),
@@ -184,8 +190,7 @@ export function payloadCompiler(
         { defaultValue, ...(rules.length === 0 ? {} : { rules }), ...(more === null ? {} : { metadata: more }) },
         options,
       );
-      const kept = state.rules.filter((_, index) => compiled[index]?.rule !== null);
-      return { definition, sources: [...gates.map(() => null), ...kept] };
+      return { definition, gates: gates.length, absences: compiled.map(({ absence }) => absence) };
     },
   };
 }
@@ -195,8 +200,10 @@ interface CompiledRule {
   readonly rule: FeatureRule | null;
   /** It depends on other features. */
   readonly requires: boolean;
+  /** Null: it is there. */
+  readonly absence: Absence | null;
 }
-const dropped: CompiledRule = { rule: null, requires: false };
+const dropped = (absence: Absence): CompiledRule => ({ rule: null, requires: false, absence });
 
 const parentConditions = (required: readonly ReadPrerequisite[]): ParentCondition[] =>
   required.filter(({ condition }) => Object.keys(condition).length > 0).map(({ id, condition }) => ({ id, condition }));

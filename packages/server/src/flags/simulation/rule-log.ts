@@ -1,7 +1,7 @@
 import type { SimulatedFeature } from '@halyard/contract';
 import type { RuleOutcome } from '@halyard/evaluation';
 import type { StoredRule } from '../feature.ts';
-import type { TracedDefinition } from '../payload/compile.ts';
+import type { Absence, TracedDefinition } from '../payload/compile.ts';
 import { isScheduledOn } from '../schedule.ts';
 import type { EnvironmentView } from '../scope.ts';
 
@@ -35,6 +35,16 @@ const ofGates: Readonly<Partial<Record<RuleOutcome, string>>> = {
   servesNothing: 'The prerequisite of the feature holds.',
 };
 
+const ofAbsences: Readonly<Record<Absence | 'leftOut', string>> = {
+  off: 'Skipped: the rule is switched off.',
+  environment: 'Skipped: the rule is not for this environment.',
+  schedule: 'Skipped: the schedule has the rule off at this time.',
+  projects: 'Skipped: the rule is for no project in which the feature is served here.',
+  prerequisites: 'Skipped: a prerequisite of the rule can never hold here.',
+  nothing: 'Skipped: the rule has nothing to serve, or serves it to 0 % of the users.',
+  leftOut: 'Skipped: the rule has prerequisites, which the simulation leaves out.',
+};
+
 /** A rule, and as what it is simulated; null: it is left out, for its prerequisites. */
 export interface SimulatedRule {
   readonly stored: StoredRule;
@@ -52,21 +62,27 @@ interface Evaluated extends TracedDefinition {
 
 /** What came of the gates and rules of a feature, up to the one that decided. */
 export function ruleLog(evaluated: Evaluated): LogEntry[] {
-  const { definition, sources, outcomes } = evaluated;
+  const { definition, gates, absences, outcomes } = evaluated;
   const log: LogEntry[] = [];
   let looked = 0;
-  for (; sources[looked] === null; looked++) {
+  for (; looked < gates; looked++) {
     const outcome = outcomes[looked];
     if (outcome === undefined) return log;
     const [parent] = definition.rules?.[looked]?.parentConditions ?? [];
     log.push(entry(ofGates[outcome] ?? ofRules[outcome], { prerequisite: parent?.id }));
   }
-  for (const rule of evaluated.rules) {
+  // Of the rules that were compiled, in their order.
+  const compiled = absences[Symbol.iterator]();
+  for (const { stored, simulated } of evaluated.rules) {
     if (looked === outcomes.length && ends(outcomes.at(-1))) return log;
+    const absence = simulated === null ? whyLeftOut(stored, evaluated) : compiled.next().value;
     const outcome = outcomes[looked];
-    const isEvaluated = rule.simulated !== null && sources[looked] === rule.simulated && outcome !== undefined;
-    log.push(ofRule(rule.stored, isEvaluated ? ofRules[outcome] : whyLeftOut(rule, evaluated)));
-    if (isEvaluated) looked++;
+    if (absence) {
+      log.push(ofRule(stored, ofAbsences[absence]));
+    } else if (outcome !== undefined) {
+      log.push(ofRule(stored, ofRules[outcome]));
+      looked++;
+    }
   }
   return ends(outcomes.at(-1)) ? log : [...log, entry('No rule applies: the default value is served.')];
 }
@@ -77,11 +93,9 @@ const ofRule = ({ id, type }: StoredRule, message: string): LogEntry => entry(me
 const ends = (outcome: RuleOutcome | undefined): boolean =>
   outcome === 'applied' || outcome === 'blocked' || outcome === 'cyclic';
 
-/** Why a rule is not among those that are evaluated. */
-function whyLeftOut({ stored, simulated }: SimulatedRule, { view, environment, instant }: Evaluated): string {
-  if (!stored.enabled) return 'Skipped: the rule is switched off.';
-  if (!view.applies(stored, environment)) return 'Skipped: the rule is not for this environment.';
-  if (!isScheduledOn(stored.scheduleRules, instant)) return 'Skipped: the schedule has the rule off at this time.';
-  if (simulated === null) return 'Skipped: the rule has prerequisites, which the simulation leaves out.';
-  return 'Skipped: the rule serves nobody here, for its prerequisites, its projects or its coverage.';
+/** Why a rule that the simulation leaves out does not count: it may be for another reason than its prerequisites. */
+function whyLeftOut(rule: StoredRule, { view, environment, instant }: Evaluated): keyof typeof ofAbsences {
+  if (!rule.enabled) return 'off';
+  if (!view.applies(rule, environment)) return 'environment';
+  return isScheduledOn(rule.scheduleRules, instant) ? 'leftOut' : 'schedule';
 }

@@ -70,11 +70,31 @@ describe('the simulation of a feature in an environment', () => {
       ['off', expect.stringContaining('switched off')],
       ['elsewhere', expect.stringContaining('not for this environment')],
       ['later', expect.stringContaining('schedule')],
-      ['nobody', expect.stringContaining('serves nobody')],
+      ['nobody', expect.stringContaining('0 %')],
       ['some', expect.stringContaining('share of users')],
       ['austrian', expect.stringContaining('condition')],
       ['hashed', expect.stringContaining('no value')],
       ['german', expect.stringContaining('applies')],
+    ]);
+  });
+
+  test('tells apart why a rule can serve nobody: its projects, its prerequisites, or what it serves', () => {
+    const { said } = simulate(
+      {
+        rules: [
+          force({ id: 'nowhere', allProjects: false, projects: [] }),
+          force({ id: 'never', prerequisites: [{ id: 'off', condition: always }] }),
+          inlineExperiment({ id: 'empty', values: [] }),
+          force({ id: 'all' }),
+        ],
+      },
+      { features: { off: { environments: { production: { enabled: false } } } } },
+    );
+    expect(said).toEqual([
+      ['nowhere', expect.stringContaining('no project')],
+      ['never', expect.stringContaining('prerequisite')],
+      ['empty', expect.stringContaining('nothing to serve')],
+      ['all', expect.stringContaining('applies')],
     ]);
   });
 

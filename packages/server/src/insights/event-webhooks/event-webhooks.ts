@@ -3,7 +3,7 @@ import type { BodyOf, EventWebhook, EventWebhookLog, postEventWebhook, putEventW
 import { attemptsOf, forgetAttempts, lastRuns, showAttempt, type WebhookCalls } from '../../delivery/index.ts';
 import { requireEnvironments, requireProjects } from '../../organization/index.ts';
 import type { Db, SecretTexts } from '../../platform/index.ts';
-import type { Recorder, StateReader } from '../../record/index.ts';
+import type { Recorder } from '../../record/index.ts';
 import { demand, type Requester } from '../../requester/index.ts';
 import { type PlainKit, sent } from '../../resources/index.ts';
 import {
@@ -78,9 +78,9 @@ export function eventWebhookService(kit: PlainKit, tools: EventWebhookTools): Ev
 
     async create(requester, input) {
       demandManaging(requester);
-      const { organization, states } = requester;
+      const { organization } = requester;
       const fields = { ...standard, ...sent(input) };
-      check(fields, null, states, calls);
+      check(fields, null, requester, calls);
       const webhook = await webhooks.create(requester, () => {
         const id = `ewh-${randomUUID()}`;
         const signingKey = texts.encrypt(`ewhk_${randomBytes(16).toString('hex')}`, signingKeyPlace(organization, id));
@@ -93,7 +93,7 @@ export function eventWebhookService(kit: PlainKit, tools: EventWebhookTools): Ev
       const webhook = await webhooks.change(requester, wanted, ({ state }) => {
         demandManaging(requester);
         const changed = { ...state, ...sent(patch) };
-        check(changed, state, requester.states, calls);
+        check(changed, state, requester, calls);
         return changed;
       });
       return shownOne(requester, webhook);
@@ -128,8 +128,9 @@ export function eventWebhookService(kit: PlainKit, tools: EventWebhookTools): Ev
 type Judged = Omit<EventWebhookState, 'signingKey'>;
 
 /** @throws Refusal (invalid) where it names what does not exist, unless it did so before; or cannot be sent to */
-function check(after: Judged, before: Judged | null, states: StateReader, calls: WebhookCalls): void {
-  requireProjects(states, after.projects, before?.projects);
+function check(after: Judged, before: Judged | null, requester: Requester, calls: WebhookCalls): void {
+  const { states } = requester;
+  requireProjects(requester, states, after.projects, before?.projects);
   requireEnvironments(states, after.environments, before?.environments);
   calls.check('url', { url: after.url, headers: after.headers });
 }

@@ -33,7 +33,7 @@ export function admitNewGroup(asked: BodyOf<typeof postSavedGroup>, admission: G
   const { states, requester } = admission;
   const type = typeOf(asked);
   const projects = [...new Set(asked.projects)];
-  requireProjects(states, projects);
+  requireProjects(requester, states, projects);
   const content: SavedGroupContent = {
     type,
     name: asked.name,
@@ -66,7 +66,7 @@ export function admitChanges(
     throw invalid('The saved group is a condition and takes no values. What a saved group is never changes.');
   }
   const projects = asked.projects === undefined ? before.projects : [...new Set(asked.projects)];
-  requireProjects(states, projects, before.projects);
+  requireProjects(requester, states, projects, before.projects);
   const content: SavedGroupContent = {
     ...before,
     name: asked.name ?? before.name,

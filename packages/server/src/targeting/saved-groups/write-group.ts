@@ -2,7 +2,7 @@ import type { BodyOf, BypassedGate, updateSavedGroup } from '@halyard/contract';
 import { settingsOf } from '../../organization/index.ts';
 import { forbidden } from '../../platform/index.ts';
 import type { StateReader, Written } from '../../record/index.ts';
-import { demand, type Requester } from '../../requester/index.ts';
+import { demand, type Requester, whoLacksIt } from '../../requester/index.ts';
 import { type Clearance, type Gate, passGates } from '../../revisions/index.ts';
 import { attributesIn } from '../condition.ts';
 import { conditionIn } from '../condition-groups.ts';
@@ -112,7 +112,9 @@ function clearance(
 export function demandBypass(requester: Requester, projects: readonly string[], states: StateReader): void {
   const { mayBypass, restApiBypassesReviews } = clearance(requester, false, projects, states);
   if (mayBypass || restApiBypassesReviews) return;
-  throw forbidden('bypassApproval needs the permission bypassApprovalSavedGroups, which the key does not have.');
+  throw forbidden(
+    `bypassApproval needs the permission bypassApprovalSavedGroups, which ${whoLacksIt(requester.actor)}.`,
+  );
 }
 
 /** A changed condition must not begin to use attributes that the organization does not let it use. */
