@@ -33,12 +33,14 @@ export interface RuleContext {
  * @throws Refusal (invalid)
  */
 export function admitRuleList(inputs: readonly FeatureRuleInput[], context: RuleContext): StoredRule[] {
-  return withUniqueIds(
-    inputs.map((input, index) => {
-      const sameId = context.stored.find((rule) => rule.id === input.id) ?? null;
-      return admitRule(input, sameId, placeOf(input, index), context);
-    }),
-  );
+  // Each gets its id before anything goes by it: rollouts that are sent alike are hashed on their own.
+  const named = inputs.map((input) => ({ id: input.id || context.newId('fr_'), ...inferScope(input) }));
+  const ids = withUniqueIds(named).map(({ id }) => id);
+  return inputs.map((input, index) => {
+    const id = ids[index] ?? '';
+    const sameId = context.stored.find((rule) => rule.id === id) ?? null;
+    return admitRule({ ...input, id }, sameId, placeOf(input, index), context);
+  });
 }
 
 /** What messages call a rule of a list. */

@@ -1,7 +1,7 @@
-import { ruleIdStem, type StoredRule } from './feature.ts';
+import { type RuleScope, ruleIdStem } from './feature.ts';
 
 /** Gives each rule an id of its own: a second one of the same id gets its stem with where it applies and a number. */
-export function withUniqueIds(rules: readonly StoredRule[]): StoredRule[] {
+export function withUniqueIds<Rule extends RuleScope & { readonly id: string }>(rules: readonly Rule[]): Rule[] {
   const taken = new Set(rules.map(({ id }) => id));
   const seen = new Set<string>();
   const numbers = new Map<string, number>();
@@ -21,7 +21,7 @@ export function withUniqueIds(rules: readonly StoredRule[]): StoredRule[] {
   });
 }
 
-function scopeHint({ allEnvironments, environments }: StoredRule): string {
+function scopeHint({ allEnvironments, environments }: RuleScope): string {
   if (allEnvironments) return 'all';
   const [only] = environments;
   return environments.length === 1 && only !== undefined ? only : 'dup';

@@ -351,6 +351,17 @@ describe('updating a feature', () => {
     expect(rules.map(({ id }) => id)).toEqual(['fr_a', 'fr_a__all__2', 'fr_a__dev__2', 'fr_a__dup__2']);
   });
 
+  test('rollouts that are sent alike hash on their own, and are sent back without a change', async () => {
+    const rollout = { id: 'fr_a', type: 'rollout' as const, value: 'true', coverage: 0.5, hashAttribute: 'id' };
+    const { id, rules, revision } = await newFeature(service, { rules: [rollout, rollout] });
+    expect(rules).toMatchObject([
+      { id: 'fr_a', seed: 'fr_a' },
+      { id: 'fr_a__all__2', seed: 'fr_a__all__2' },
+    ]);
+    const { feature } = await update(id, { rules: [rollout, rollout] });
+    expect(feature.revision.version).toBe(revision.version);
+  });
+
   test('features that would require each other are refused, directly and through rules', async () => {
     const [a, b, c] = [freshId(), freshId(), freshId()];
     await newFeature(service, { id: a });
