@@ -1,7 +1,7 @@
 import type { BodyOf, QueryOf, ResponseOf, simulateArchetype } from '@halyard/contract';
 import type { Paginate } from '../../http/index.ts';
 import { type Entitlements, environmentsOf } from '../../organization/index.ts';
-import { invalid, notFound } from '../../platform/index.ts';
+import { invalid, notFound, quoted } from '../../platform/index.ts';
 import { readerWith } from '../../record/index.ts';
 import type { Requester } from '../../requester/index.ts';
 import type { Revisions } from '../../revisions/index.ts';
@@ -43,7 +43,7 @@ export async function simulate(
       ? visibleFeatures(requester, { archived: false })
       : [findFeature(requester, states, featureId)];
   tools.entitlements.require('simulate');
-  if (environment !== undefined) requireEnvironments(states, [environment], 'environment');
+  if (environment !== undefined) requireEnvironments(states, [environment], 'the simulation');
   const { version, content } = await revisionAsked(requester, asked, tools);
 
   const { items, fields } = tools.paginate(features, page);
@@ -73,7 +73,7 @@ async function revisionAsked(
   if (version === undefined) return {};
   if (featureId === undefined) throw invalid('A version is that of a feature: send "featureId" beside "version".');
   const revision = await revisions.find<FeatureContent>(organization, featureRevisionKind, featureId, version);
-  if (revision === null) throw notFound(`revision of ${featureId}`, String(version));
+  if (revision === null) throw notFound(`revision of ${quoted(featureId)} with the number`, String(version));
   return { version, content: revision.content };
 }
 
