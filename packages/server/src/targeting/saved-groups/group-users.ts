@@ -19,6 +19,18 @@ interface GroupUser {
 export interface GroupReferences {
   /** What names one of the groups, anywhere in it; each once. */
   usersOf(states: StateReader, groups: readonly string[]): readonly GroupUser[];
+  /**
+   * How many of what names one of the groups would become too long for SDKs that get groups written out.
+   *
+   * @param now how long each group is, written out
+   * @param then how long it would be
+   */
+  countTooLong(
+    states: StateReader,
+    groups: readonly string[],
+    now: (group: string) => number,
+    then: (group: string) => number,
+  ): number;
 }
 
 /** What refers to a saved group, directly or through a group that nests it. */

@@ -1,6 +1,7 @@
 import { invalid } from '../../platform/index.ts';
 import type { StateReader } from '../../record/index.ts';
 import { groupsNamedIn } from '../condition-groups.ts';
+import type { GroupReferences } from './group-users.ts';
 import { byNamedGroup, type SavedGroupContent, savedGroupKind } from './saved-group.ts';
 
 /** What a rule names may nest groups in groups this deep; what lies deeper holds for nobody. */
@@ -45,6 +46,30 @@ export function checkNesting(
   const old = extents(live)(id);
   if (extent.depth <= old.depth && extent.length <= old.length) return;
   for (const above of nestersOf(id, states)) refuseExtent(extentOf(above), 'A saved group that nests this one');
+}
+
+/**
+ * Refuses a group that would grow so that something that targets by it, directly or through groups that nest it, becomes too long
+ * for SDKs: beyond that, rules would silently reach nobody.
+ *
+ * @throws Refusal (invalid) that only counts, since whoever asks may not be able to see what it is about
+ */
+export function refuseGrowth(
+  id: string,
+  content: SavedGroupContent,
+  states: StateReader,
+  references: readonly GroupReferences[],
+): void {
+  const live: Find = (other) => states.get(savedGroupKind, other)?.state ?? null;
+  const now = writtenOutLengths(live, true);
+  const then = writtenOutLengths((other) => (other === id ? content : live(other)), true);
+  if (then(id) <= now(id)) return;
+  const groups = [id, ...nestersOf(id, states)];
+  const count = references.reduce((sum, holder) => sum + holder.countTooLong(states, groups, now, then), 0);
+  if (count === 0) return;
+  throw invalid(
+    `The saved group would make ${count === 1 ? 'something that targets by it' : `${count} things that target by it`} too large for SDKs, since many rules name it. Name it in fewer rules, or split it.`,
+  );
 }
 
 /** The groups that nest a group, directly or through others. */

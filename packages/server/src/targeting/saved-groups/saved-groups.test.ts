@@ -449,6 +449,23 @@ describe('saved groups', () => {
     expect(events).toHaveLength(3);
   });
 
+  test('do not grow where rules name them so often that their features would be too long for SDKs', async () => {
+    const short = await newGroup({ values: ['u1'] });
+    const nested = await newGroup({ condition: nesting(short.id) });
+    const rules = Array.from({ length: 40 }, (_, index) => ruleFor(index % 2 === 0 ? short.id : nested.id));
+    const feature = await newFeature(service, { rules });
+    const long = Array.from({ length: 45_000 }, (_, index) => `user-${index}`);
+    const { message } = await service.admin.refused(400, updateSavedGroup, {
+      params: { id: short.id },
+      body: { values: long },
+    });
+    expect(message).toContain('too large for SDKs');
+    expect((await get(short.id)).values).toEqual(['u1']);
+    await update(short.id, { values: long.slice(0, 1_000) });
+    await service.admin.call(updateFeature, { params: { id: feature.id }, body: { rules: rules.slice(0, 4) } });
+    expect((await update(short.id, { values: long })).savedGroup.values).toHaveLength(long.length);
+  });
+
   test('have as many values as 1 MiB holds', async () => {
     const values = Array.from({ length: 120_000 }, (_, index) => index.toString(36));
     const { id } = await newGroup({ values });

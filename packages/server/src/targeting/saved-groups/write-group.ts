@@ -10,6 +10,7 @@ import { notRegistered, unregisteredOf } from '../registered-attributes.ts';
 import { admitChanges } from './admit-group.ts';
 import { countedReferences, referencesTo } from './group-users.ts';
 import { groupAfter, isChanged, landGroups } from './land-groups.ts';
+import { refuseGrowth } from './nesting.ts';
 import { contentOf, findSavedGroup, type LiveSavedGroup, type SavedGroupContent } from './saved-group.ts';
 import type { SavedGroupTools } from './tools.ts';
 
@@ -38,6 +39,7 @@ export function updateGroup(
     const before = contentOf(state);
     const { entitlements } = tools;
     const content = admitChanges(asked, before, { id, states, requester, entitlements });
+    refuseGrowth(id, content, states, tools.references);
     return { content, gates: () => attributeGates(before, content, states) };
   });
 }
