@@ -58,6 +58,12 @@ export function resolveOwner(members: Directory, owner: string): string {
   );
 }
 
+/** The e-mail of an owner, where there is one to tell; text of old may be one itself. */
+export function ownerEmail(members: Directory, owner: string): { ownerEmail?: string } {
+  const email = owner.includes('@') ? owner : members.emailOf(owner);
+  return email === undefined ? {} : { ownerEmail: email };
+}
+
 export function memberService(db: Db): MemberService {
   const directories = new Map<string, { readonly version: number; readonly directory: Directory }>();
   const versionOf = async (organization: string): Promise<number> => {

@@ -1,8 +1,8 @@
 import type { BypassedGate } from '@halyard/contract';
-import { environmentsOf, settingsOf } from '../organization/index.ts';
+import { environmentsOf } from '../organization/index.ts';
 import type { StateReader, Written } from '../record/index.ts';
 import { demand, type Requester } from '../requester/index.ts';
-import { type Clearance, type Gate, passGates } from '../revisions/index.ts';
+import { type Clearance, clearanceOf, directWriteComment, type Gate, passGates } from '../revisions/index.ts';
 import { changedFields } from './content-fields.ts';
 import { contentOf, type FeatureContent, type LiveFeature } from './feature.ts';
 import { findFeature, liveFeature } from './find-feature.ts';
@@ -11,9 +11,6 @@ import { type FeatureRecord, landFeatures } from './land-features.ts';
 import { servingEnvironments } from './scope.ts';
 import { type Seen, showContext } from './show.ts';
 import type { FeatureTools } from './tools.ts';
-
-/** The comment of revisions that direct writes make, unless they say otherwise. */
-export const directWriteComment = 'Created via REST API';
 
 /** What a direct write wants to make of a feature, and what stands in its way. */
 export interface Wanted extends Pick<FeatureRecord, 'revertsTo'> {
@@ -55,7 +52,12 @@ export async function writeDirectly(
     }
     const needed = reverts.revertsTo === undefined ? 'publishFeatures' : 'revertFeatures';
     if (changes) demandLanding(requester, needed, contentOf(before.state), content, states);
-    const bypassed = changes ? passGates(gates, clearance(requester, flags, before, states)) : [];
+    const bypassed = changes
+      ? passGates(
+          gates,
+          clearanceOf(requester, 'bypassApprovalFeatures', inProject(before.state.project).projects, states, flags),
+        )
+      : [];
     const { landing, after } = landFeatures(
       changes ? [{ id, before, content }] : [],
       { comment: directWriteComment, ...record, ...reverts },
@@ -92,13 +94,3 @@ function demandLanding(
 
 /** The scope of a permission that is asked in a feature's own project. */
 export const inProject = (project: string) => ({ projects: project === '' ? [] : [project] });
-
-function clearance(requester: Requester, flags: WriteFlags, before: LiveFeature, states: StateReader): Clearance {
-  return {
-    flags,
-    // Judged on the feature as it is: moving it into another project must not lend anyone a right.
-    mayBypass: requester.may('bypassApprovalFeatures', inProject(before.state.project)),
-    mayBypassEverywhere: requester.may('bypassApprovalFeatures', { projects: [] }),
-    restApiBypassesReviews: settingsOf(states).restApiBypassesReviews && requester.actor.type === 'api_key',
-  };
-}

@@ -1,4 +1,4 @@
-import type { Gate } from '../revisions/index.ts';
+import { dependentsGate, type Gate } from '../revisions/index.ts';
 
 /**
  * Values that do not fit the schema.
@@ -14,18 +14,14 @@ export const schemaGate = (messages: string[], blocks: boolean): Gate => ({
   resolution: null,
 });
 
-/** Only counts: the caller may not be able to see them. */
-export const dependentsGates = (dependents: number): Gate[] => (dependents === 0 ? [] : [dependentsGate(dependents)]);
-
-const dependentsGate = (dependents: number): Gate => ({
-  type: 'archive-dependents',
-  severity: 'warning',
-  messages: [
-    dependents === 1
-      ? 'Another feature has this one as a prerequisite and will serve nothing while it is archived.'
-      : `${dependents} other features have this one as a prerequisite and will serve nothing while it is archived.`,
-  ],
-  override: 'ignoreWarnings',
-  requiresPermission: null,
-  resolution: null,
-});
+/** What archiving a feature does to those that require it. */
+export const dependentsGates = (dependents: number): Gate[] =>
+  dependents === 0
+    ? []
+    : [
+        dependentsGate(
+          dependents === 1
+            ? 'Another feature has this one as a prerequisite and will serve nothing while it is archived.'
+            : `${dependents} other features have this one as a prerequisite and will serve nothing while it is archived.`,
+        ),
+      ];

@@ -1,4 +1,5 @@
 import type { Feature, FeatureRevision, FeatureRule, FeatureRuleV1, FeatureV1 } from '@halyard/contract';
+import { ownerEmail } from '../access/index.ts';
 import { environmentsOf } from '../organization/index.ts';
 import { actorText, eventUserOf, type StateReader } from '../record/index.ts';
 import type { Directory } from '../requester/index.ts';
@@ -87,7 +88,6 @@ const summary = ({ id, version, comment }: LiveRevision, date: Date) => ({
 
 function shownFields({ id, state, dateCreated, dateUpdated }: LiveFeature, { members }: ShowContext) {
   const { owner } = state;
-  const ownerEmail = owner.includes('@') ? owner : members.emailOf(owner);
   return {
     id,
     dateCreated: dateCreated.toISOString(),
@@ -95,7 +95,7 @@ function shownFields({ id, state, dateCreated, dateUpdated }: LiveFeature, { mem
     archived: state.archived,
     description: state.description,
     owner,
-    ...(ownerEmail === undefined ? {} : { ownerEmail }),
+    ...ownerEmail(members, owner),
     project: state.project,
     targetingAllProjects: state.targetingAllProjects,
     targetingProjects: [...state.targetingProjects],

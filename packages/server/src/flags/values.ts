@@ -2,6 +2,7 @@ import type { FeatureValueType } from '@halyard/contract';
 import type { JsonValue } from '@halyard/evaluation';
 import JSON5 from 'json5';
 import { invalid, quoted } from '../platform/index.ts';
+import { isObject } from '../targeting/index.ts';
 
 const deepest = 64;
 
@@ -106,9 +107,6 @@ export function valueReader(): typeof typedValue {
     return value;
   };
 }
-
-const isObject = (value: JsonValue): value is { readonly [key: string]: JsonValue } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A sparse rule's value laid over the default value. Where one of the two is no object, the rule's value stands alone. */
 export function overlaid(base: JsonValue, patch: JsonValue): JsonValue {

@@ -7,6 +7,7 @@ export { type Clock, systemClock } from './clock.ts';
 export { isDatabaseAway } from './database/away.ts';
 export { type Address, connect, type Db, Sockets, type Tx } from './database/connect.ts';
 export { inParts } from './database/in-parts.ts';
+export { lockWrites } from './database/lock-writes.ts';
 export { DatabaseError, migrate } from './database/migrate.ts';
 export { Presence } from './database/presence.ts';
 export { isEmailAddress } from './email-address.ts';

@@ -1,5 +1,4 @@
-import { sql } from 'kysely';
-import type { Db, Tx } from '../platform/index.ts';
+import { type Db, lockWrites, type Tx } from '../platform/index.ts';
 
 /**
  * A kind of object that no payload reads: it has no versions. The type argument is the shape of its state; states are plain
@@ -52,9 +51,7 @@ export function plainObjects<State>(db: Db | Tx, kind: PlainKind<State>, organiz
       return row === undefined ? null : plainOf<State>(row);
     },
 
-    async lock() {
-      await sql`select pg_advisory_xact_lock(hashtext(${kind.name}), hashtext(${organization}))`.execute(db);
-    },
+    lock: () => lockWrites(db, kind.name, organization),
 
     async put({ id, state, dateCreated, dateUpdated }) {
       const written = { state: JSON.stringify(state), date_updated: dateUpdated };

@@ -1,5 +1,8 @@
 import type { BypassedGate, PublishGate } from '@halyard/contract';
+import { settingsOf } from '../organization/index.ts';
 import { Refusal } from '../platform/index.ts';
+import type { StateReader } from '../record/index.ts';
+import type { Requester } from '../requester/index.ts';
 
 /** What gates there are; each comes in with what makes it. */
 type GateType = 'schema-validation' | 'archive-dependents' | 'unregistered-attribute';
@@ -21,6 +24,35 @@ export interface Clearance {
   /** The organization lets the API pass review gates, and the caller is an API key or token. */
   readonly restApiBypassesReviews: boolean;
 }
+
+/**
+ * What the requester brings to get past the gates of an object.
+ *
+ * @param permission the family's bypass permission
+ * @param projects those of the object as it is: moving it into another project must not lend anyone a right
+ */
+export const clearanceOf = (
+  requester: Requester,
+  permission: 'bypassApprovalFeatures' | 'bypassApprovalSavedGroups',
+  projects: readonly string[],
+  states: StateReader,
+  flags: Clearance['flags'],
+): Clearance => ({
+  flags,
+  mayBypass: requester.may(permission, { projects }),
+  mayBypassEverywhere: requester.may(permission, { projects: [] }),
+  restApiBypassesReviews: settingsOf(states).restApiBypassesReviews && requester.actor.type === 'api_key',
+});
+
+/** @param message counts only: the caller may not be able to see what depends on the object */
+export const dependentsGate = (message: string): Gate => ({
+  type: 'archive-dependents',
+  severity: 'warning',
+  messages: [message],
+  override: 'ignoreWarnings',
+  requiresPermission: null,
+  resolution: null,
+});
 
 type Via = BypassedGate['via'];
 

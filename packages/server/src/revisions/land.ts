@@ -11,6 +11,9 @@ import type {
 } from '../record/index.ts';
 import type { Requester } from '../requester/index.ts';
 
+/** The comment of revisions that direct writes make, unless they say otherwise. */
+export const directWriteComment = 'Created via REST API';
+
 /** A kind of object whose live state changes only by landing a revision. */
 export interface RevisionKind {
   readonly name: string;

@@ -1,4 +1,5 @@
 import type { Archetype, BodyOf, postArchetype, putArchetype } from '@halyard/contract';
+import { ownerEmail } from '../access/index.ts';
 import {
   type Entitlements,
   listWithout,
@@ -124,13 +125,12 @@ function check(after: ArchetypeState, before: ArchetypeState | null, requester: 
 
 function show({ id, state, dateCreated, dateUpdated }: StoredArchetype, { members }: Requester): Archetype {
   const { projects, environments, ...fields } = state;
-  const ownerEmail = members.emailOf(state.owner);
   return {
     id,
     dateCreated: dateCreated.toISOString(),
     dateUpdated: dateUpdated.toISOString(),
     ...fields,
-    ...(ownerEmail === undefined ? {} : { ownerEmail }),
+    ...ownerEmail(members, state.owner),
     ...(projects === undefined ? {} : { projects: [...projects] }),
     ...(environments === undefined ? {} : { environments: [...environments] }),
   };

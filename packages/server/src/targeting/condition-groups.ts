@@ -1,4 +1,5 @@
 import { type Condition, isOperatorObject, type JsonValue, logicalOperators } from '@halyard/evaluation';
+import { isList, isObject } from './json-values.ts';
 
 /** The key of a condition that lists saved groups, of all of which users must be. It is written out before SDKs see it. */
 export const nestedGroups = '$savedGroups';
@@ -8,10 +9,6 @@ const membership: ReadonlyMap<string, '$in' | '$nin'> = new Map([
   ['$inGroup', '$in'],
   ['$notInGroup', '$nin'],
 ]);
-
-const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value);
-const isObject = (value: JsonValue): value is Condition =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What a value is compared with, in place of a group's id; null: the id stays. */
 type ValuesOf = (group: string, path: string) => readonly JsonValue[] | null;

@@ -13,6 +13,7 @@ import {
   type RegularExpressionVerdict,
 } from '../platform/index.ts';
 import { nestedGroups } from './condition-groups.ts';
+import { isList, isObject } from './json-values.ts';
 
 /** Deep enough for anything a person writes, and far from what could exhaust a stack, in SDKs too. */
 const deepest = 32;
@@ -52,11 +53,6 @@ interface Checking {
   readonly findGroup: FindGroup | null;
   expressions: number;
 }
-
-const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value);
-
-const isObject = (value: JsonValue): value is Condition =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Walks a condition as the evaluator does: what that reaches, this has seen. */
 function checkCondition(

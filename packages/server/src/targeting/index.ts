@@ -12,6 +12,7 @@ export {
 } from './attributes.ts';
 export { attributesIn, readCondition } from './condition.ts';
 export { conditionIn, groupsNamedIn, listsAskedBy, nestedGroups, withGroupValues } from './condition-groups.ts';
+export { isList, isObject } from './json-values.ts';
 export {
   admitNamespace,
   compiledNamespace,

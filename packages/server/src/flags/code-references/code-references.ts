@@ -1,7 +1,7 @@
 import type { BodyOf, CodeRef, listCodeRefs, postCodeRefs, QueryOf, ResponseOf } from '@halyard/contract';
 import type { Paginate } from '../../http/index.ts';
 import type { Entitlements } from '../../organization/index.ts';
-import { type Db, forbidden, quotedList } from '../../platform/index.ts';
+import { type Db, forbidden, lockWrites, quotedList } from '../../platform/index.ts';
 import type { Recorder } from '../../record/index.ts';
 import { type Requester, visible } from '../../requester/index.ts';
 import { inProject } from '../direct-write.ts';
@@ -11,7 +11,6 @@ import {
   allPlaces,
   type CodeReferenceRow,
   featuresNamedIn,
-  lockReferences,
   putReferences,
   rowsAt,
   rowsOfFeature,
@@ -72,7 +71,7 @@ export function codeReferenceService(tools: CodeReferenceTools): CodeReferenceSe
       if (refs.length > 0) entitlements.require('code-references');
       const found = Map.groupBy(refs, ({ flagKey }) => flagKey);
       return recorder.write(organization, actor, async (tx, instant) => {
-        await lockReferences(tx, organization);
+        await lockWrites(tx, 'code_reference', organization);
         const named = deleteMissing ? await featuresNamedIn(tx, organization, repo, branch) : [];
         const missing = named.filter((feature) => !found.has(feature));
         demandChanging(requester, [...found.keys()], missing);

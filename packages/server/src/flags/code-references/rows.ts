@@ -47,11 +47,6 @@ export const rowsOfFeature = (db: Db, organization: string, feature: string): Pr
     .orderBy('branch')
     .execute();
 
-/** From here on, until the transaction ends, nobody else writes code references of the organization. */
-export async function lockReferences(tx: Tx, organization: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtext('code_reference'), hashtext(${organization}))`.execute(tx);
-}
-
 /** The features that are named in a branch, as far as is known. */
 export async function featuresNamedIn(tx: Tx, organization: string, repo: string, branch: string): Promise<string[]> {
   const rows = await rowsOf(tx, organization)

@@ -4,6 +4,8 @@ import {
   attributeKind,
   conditionIn,
   deepestNesting,
+  isList,
+  isObject,
   listsAskedBy,
   nestedGroups,
   numberOf,
@@ -163,10 +165,6 @@ function parts(condition: Condition): readonly JsonValue[] {
   const { $and: all } = condition;
   return all !== undefined && isList(all) && Object.keys(condition).length === 1 ? all : [condition];
 }
-
-const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value);
-const isObject = (value: JsonValue): value is Condition =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Each is worked out once. */
 function remembered<Result>(work: (id: string) => Result): (id: string) => Result {

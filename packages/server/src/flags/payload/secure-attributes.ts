@@ -2,7 +2,7 @@ import { type Condition, type JsonValue, logicalOperators } from '@halyard/evalu
 import { settingsOf } from '../../organization/index.ts';
 import { digest } from '../../platform/index.ts';
 import type { StateReader } from '../../record/index.ts';
-import { attributeKind } from '../../targeting/index.ts';
+import { attributeKind, isList } from '../../targeting/index.ts';
 
 /** Replaces what is expected of secure attributes by hashes. */
 export interface SecureAttributes {
@@ -79,5 +79,3 @@ export function secureAttributes(states: StateReader, wanted: boolean): SecureAt
       isHashed(path) ? values.map((value) => (typeof value === 'string' ? hashed(value) : value)) : values,
   };
 }
-
-const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value);

@@ -1,11 +1,12 @@
 import type { BodyOf, postSavedGroup } from '@halyard/contract';
 import type { Written } from '../../record/index.ts';
 import { demand, type Requester } from '../../requester/index.ts';
+import { directWriteComment } from '../../revisions/index.ts';
 import { admitNewGroup } from './admit-group.ts';
 import { groupAfter, landGroups } from './land-groups.ts';
 import type { LiveSavedGroup } from './saved-group.ts';
 import type { SavedGroupTools } from './tools.ts';
-import { demandBypass, directWriteComment } from './write-group.ts';
+import { demandBypass } from './write-group.ts';
 
 /** Creates a saved group, live at once: its first version is a merged revision. That needs no approval, whatever is in force. */
 export async function createGroup(

@@ -1,4 +1,5 @@
 import type { SavedGroup, SavedGroupRevision } from '@halyard/contract';
+import { ownerEmail } from '../../access/index.ts';
 import { type Actor, personOf } from '../../record/index.ts';
 import type { Directory } from '../../requester/index.ts';
 import type { Revision } from '../../revisions/index.ts';
@@ -17,13 +18,12 @@ function shown(
   members: Directory,
 ): SavedGroup {
   const { owner, useEmptyListGroup } = content;
-  const ownerEmail = owner.includes('@') ? owner : members.emailOf(owner);
   return {
     id,
     type: content.type,
     name: content.name,
     owner,
-    ...(ownerEmail === undefined ? {} : { ownerEmail }),
+    ...ownerEmail(members, owner),
     description: content.description,
     condition: content.condition,
     attributeKey: content.attributeKey,

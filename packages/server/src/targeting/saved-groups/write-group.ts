@@ -1,9 +1,8 @@
 import type { BodyOf, BypassedGate, updateSavedGroup } from '@halyard/contract';
-import { settingsOf } from '../../organization/index.ts';
 import { forbidden } from '../../platform/index.ts';
 import type { StateReader, Written } from '../../record/index.ts';
 import { demand, type Requester, whoLacksIt } from '../../requester/index.ts';
-import { type Clearance, type Gate, passGates } from '../../revisions/index.ts';
+import { clearanceOf, dependentsGate, directWriteComment, type Gate, passGates } from '../../revisions/index.ts';
 import { attributesIn } from '../condition.ts';
 import { conditionIn } from '../condition-groups.ts';
 import { notRegistered, unregisteredOf } from '../registered-attributes.ts';
@@ -13,9 +12,6 @@ import { groupAfter, isChanged, landGroups } from './land-groups.ts';
 import { refuseGrowth } from './nesting.ts';
 import { contentOf, findSavedGroup, type LiveSavedGroup, type SavedGroupContent } from './saved-group.ts';
 import type { SavedGroupTools } from './tools.ts';
-
-/** The comment of every revision that a direct write makes. */
-export const directWriteComment = 'Created via REST API';
 
 /** What a direct write came to. */
 export interface GroupWrite {
@@ -95,20 +91,12 @@ async function writeDirectly(
   return { landed, result: { live: landed === null ? change.before : groupAfter(change, landed), bypassed } };
 }
 
-/** @param projects those of the group as it is: moving it into another project must not lend anyone a right */
-function clearance(
-  requester: Requester,
-  ignoreWarnings: boolean,
-  projects: readonly string[],
-  states: StateReader,
-): Clearance {
-  return {
-    flags: { ignoreWarnings, skipSchemaValidation: false, skipHooks: false },
-    mayBypass: requester.may('bypassApprovalSavedGroups', { projects }),
-    mayBypassEverywhere: requester.may('bypassApprovalSavedGroups', { projects: [] }),
-    restApiBypassesReviews: settingsOf(states).restApiBypassesReviews && requester.actor.type === 'api_key',
-  };
-}
+const clearance = (requester: Requester, ignoreWarnings: boolean, projects: readonly string[], states: StateReader) =>
+  clearanceOf(requester, 'bypassApprovalSavedGroups', projects, states, {
+    ignoreWarnings,
+    skipSchemaValidation: false,
+    skipHooks: false,
+  });
 
 /** @throws Refusal (forbidden) for who asks to land a change without approval and must not */
 export function demandBypass(requester: Requester, projects: readonly string[], states: StateReader): void {
@@ -146,13 +134,6 @@ function dependentsGates(id: string, states: StateReader, { references }: SavedG
   });
   if (counted === null) return [];
   return [
-    {
-      type: 'archive-dependents',
-      severity: 'warning',
-      messages: [`The saved group is still in use, and keeps its effect there while it is archived: ${counted}.`],
-      override: 'ignoreWarnings',
-      requiresPermission: null,
-      resolution: null,
-    },
+    dependentsGate(`The saved group is still in use, and keeps its effect there while it is archived: ${counted}.`),
   ];
 }
